@@ -9,7 +9,7 @@ import click
 import numpy as np
 import pytest
 
-from made_runs import of
+from made_runs import of, run_of
 from made_transfers import FAILED, IDEAL, Transfer, measured, run_of_transfers
 from sojourn.cli.units import Sizes
 from sojourn.metrics.warnings import warnings_of
@@ -139,6 +139,13 @@ def test_a_run_of_arrivals_alone_has_metrics() -> None:
     assert frames["net"].height == 1
     assert made.to_json()["flows"] == []
     assert warnings_of(made) == []
+
+
+def test_a_run_without_arrivals_has_no_transfers() -> None:
+    plain = measured(run_of([[1.0]]))
+    assert plain.completions.height == 0
+    assert "fct_p99" in plain.completions.columns
+    assert "transfers" not in plain.complete()
 
 
 def test_a_failed_transfer_is_told() -> None:

@@ -68,8 +68,9 @@ def compute(
 
 def values(run: RunData, metric: Metric) -> Values:
     """A metric of the members of its scope."""
-    if metric.scope in ("flow", "group") and not run.flow.count:
-        return np.empty(0)  # as in a scenario of arrivals alone
+    nobody = not (run.transfer.members if metric.scope == "transfer" else run.flow.count)
+    if nobody and metric.scope in ("flow", "group", "transfer"):
+        return np.empty(0)  # as in a scenario of arrivals alone, or without any
     with np.errstate(over="ignore"):
         return np.atleast_1d(np.asarray(metric.compute(run), dtype=float))
 

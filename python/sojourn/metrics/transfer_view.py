@@ -56,8 +56,12 @@ class TransferView:
         self._run = run
         self._entries = run.scenario.get("arrivals") or []
         self._edges = np.asarray(edges)
-        self.end = number(run.scenario["duration"])
         self._statistics: dict[str, Values] = {}
+
+    @cached_property
+    def end(self) -> float:
+        """When the run ends, s."""
+        return number(self._run.scenario["duration"])
 
     @cached_property
     def members(self) -> Sequence[Member]:

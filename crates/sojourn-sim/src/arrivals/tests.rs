@@ -148,7 +148,7 @@ fn more_than_the_links_rate_on_the_wire_is_warned_of() {
     // 7 segments and an ACK with 66 B of headers and framing each, a SYN with 74 B: 10,602 B for
     // 10,000 B.
     let much = told(&document(&[entry(json!({ "load": 0.99 }))]));
-    let expected = format!("with headers, framing and handshakes 1.04 {beyond}");
+    let expected = format!("with headers, framing and handshakes 1.05 {beyond}");
     assert_eq!(much, [format!("arrivals.0.load: {expected}")]);
     assert!(told(&document(&[entry(json!({ "load": 0.94 }))])).is_empty());
 

@@ -57,6 +57,7 @@ impl Driver {
             catalogue: Arc::clone(scenario.shared_catalogue()),
             memory: place.memory.cloned(),
             copied: scenario.plan().may_copy(),
+            end: Time::ZERO + scenario.duration,
             rows: TransferRows::new(place.chunks.cloned()),
             samples: EntrySamples::new(place.chunks.cloned()),
             late_packets: 0,

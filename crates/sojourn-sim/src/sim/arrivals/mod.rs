@@ -57,6 +57,8 @@ pub(super) struct Driver {
     catalogue: Arc<Catalogue>,
     memory: Option<HostMemory>,
     copied: bool,
+    /// End of the run, up to which a transfer that never ends grows old.
+    end: Time,
     rows: TransferRows,
     samples: EntrySamples,
     /// Packets that came after their connection was over.
@@ -214,7 +216,7 @@ impl Driver {
             self.leave_pool(slot);
             self.close(hosts, now, slot);
         }
-        self.rows.push(now, &row);
+        self.rows.push(self.end, &row);
     }
 
     /// No other transfer comes on a connection; it lingers.

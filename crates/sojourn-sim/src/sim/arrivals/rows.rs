@@ -88,8 +88,8 @@ impl TransferRows {
         TransferRows { chunks, ..TransferRows::default() }
     }
 
-    /// Adds a row; `now` is the age's end where it has no end of its own.
-    pub(super) fn push(&mut self, now: Time, row: &Row) {
+    /// Adds a row; what has not been completed is as old as at `until`.
+    pub(super) fn push(&mut self, until: Time, row: &Row) {
         let counted = &row.counted;
         let whole = [
             row.entry as i64,
@@ -102,7 +102,7 @@ impl TransferRows {
             row.end as i64,
         ];
         let known = |time: Option<Time>| time.map_or(f64::NAN, Time::as_secs_f64);
-        let took = row.completed.unwrap_or(now).since(row.arrival).as_secs_f64();
+        let took = row.completed.unwrap_or(until).since(row.arrival).as_secs_f64();
         let rtt = match counted.rtt_count {
             0 => f64::NAN,
             count => counted.rtt_sum.as_secs_f64() / count as f64,
