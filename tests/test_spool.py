@@ -110,7 +110,8 @@ def test_a_run_too_long_to_be_kept_has_metrics_alone(
 
 def canonical(duration: str, interval: str) -> dict[str, Any]:
     """Two slow flows of datagrams."""
-    flow = {"transport": "udp", "traffic": {"kind": "cbr", "rate": "8 kbit/s", "size": "1 kB"}}
+    traffic = {"kind": "cbr", "rate": "8 kbit/s", "size": "1 kB"}
+    flow = {"transport": "udp", "rtt": "0 ms", "traffic": traffic}
     link = {"rate": "1 Mbit/s", "queue": {"kind": "fifo", "limit": "9 packets"}}
     document = {
         **{"duration": duration, "sample_interval": interval},
