@@ -31,7 +31,8 @@ FILE = re.compile(r"\]\([^)]+\.(?:csv|toml|json)\)")
 
 #: Quantities that nobody measured (settings, limits, conventions) outside of code spans.
 SETTINGS: Mapping[str, str] = {
-    "CHANGELOG.md": "100 million, 64 MB, 4 ms, 1 s, 10 s, 16 MB, 8 MB, 2 s, 32 MB, 500 ms, 4 MB, 4 us",
+    "CHANGELOG.md": "100 million, 64 MB, 4 ms, 1 s, 10 s, 16 MB, 8 MB, 2 s, 32 MB, 500 ms, 4 MB, "
+    "4 us",
     "docs/cluster.md": "2 GB, 30 seconds",
     "docs/compare.md": "95 %, 80 %, 2 %, 5 %, 10 %",
     "docs/evaluate.md": "95 %, 5 %",
@@ -42,8 +43,8 @@ SETTINGS: Mapping[str, str] = {
     "docs/performance.md": "32 kB, 1 MB",
     "docs/plot.md": "95 %",
     "docs/results.md": "95 %, 128 MB",
-    "docs/scenario.md": "100 million, 1,000,000 s, 0 ms, 50 us, 4 MB, 32 MB, 6 and 6 MB, 131,072 B, "
-    "1 GB, 6 MB, 100 Mbit/s, 260 ms, 28 B, 52 B, 44 B, 14 B, 95 %, 5 %, 10 ms",
+    "docs/scenario.md": "100 million, 1,000,000 s, 0 ms, 50 us, 4 MB, 32 MB, 6 and 6 MB, "
+    "131,072 B, 1 GB, 6 MB, 100 Mbit/s, 260 ms, 28 B, 52 B, 44 B, 14 B, 95 %, 5 %, 10 ms",
     "docs/short-flows.md": "60 %, 95 %",
     "docs/sliq.md": "16 MB",
     "docs/slotted.md": "100 Mbit/s, 0.2 to 5 s, 0.3 s",

@@ -152,7 +152,8 @@ impl Fq {
         if let Some(place) = self.places.known(number) {
             return place;
         }
-        let place = self.places.add(number, self.flows.len(), |place| self.flows[place].is_over(now));
+        let place =
+            self.places.add(number, self.flows.len(), |place| self.flows[place].is_over(now));
         let fresh = Flow::with(self.initial_quantum);
         match self.flows.get_mut(place) {
             Some(over) => *over = fresh,
