@@ -114,8 +114,14 @@ impl Sender {
     /// no higher than the flow allows (Linux `sk_max_pacing_rate`).
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         let rate = self.decision.pacing_rate.or_else(|| {
-            let out = self.board.packets_out();
-            let (cwnd, ssthresh) = (self.cwnd, self.decision.ssthresh);
+            let (mut cwnd, mut out) = (self.cwnd, self.board.packets_out());
+            // Linux computes the rate when the SYN-ACK comes, before it sets the window that the
+            // route gives, and again with the first ACK of data (`tcp_rcv_synsent_state_process`).
+            let usual = self.profile.initial_window;
+            if self.init.initial_window != usual && self.app.acked() == 0 {
+                (cwnd, out) = (usual, 0);
+            }
+            let ssthresh = self.decision.ssthresh;
             pacing::window_rate(cwnd, ssthresh, out, self.init.mss, self.rtt.srtt())
         });
         match self.init.pacing {
