@@ -61,7 +61,8 @@ pub struct ArrivalKeys {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<PoolSpec>,
     /// Payload of a request, which the receiver of the data sends for each transfer: it opens the
-    /// connection, too. Default: no requests, and the sender of the data opens.
+    /// connection, too. Default: no requests, and the sender of the data opens. The simulator has no
+    /// requests yet and refuses the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Sizes>,
     /// Time from the arrival of a request to its response. Default: none.

@@ -188,8 +188,8 @@ impl Sockets for FlowHosts {
 }
 
 /// Whether a flow still has this socket, which connections have one after another.
-fn owns(arrivals: &mut Option<Box<Driver>>, flow: u32, socket: usize) -> bool {
-    arrivals.as_mut().is_some_and(|driver| driver.admits(flow, socket))
+fn owns(arrivals: Option<&Driver>, flow: u32, socket: usize) -> bool {
+    arrivals.is_some_and(|driver| driver.admits(flow, socket))
 }
 
 impl Hosts for FlowHosts {
@@ -199,7 +199,7 @@ impl Hosts for FlowHosts {
         let Some(endpoint) = self.endpoints.get_mut(socket) else {
             return Err(net.fault(format!("socket {socket}"), "exists"));
         };
-        if socket >= self.declared && !owns(&mut self.arrivals, packet.flow, socket) {
+        if socket >= self.declared && !owns(self.arrivals.as_deref(), packet.flow, socket) {
             return Ok(());
         }
         endpoint.on_packet(net.now(), packet);
@@ -209,7 +209,7 @@ impl Hosts for FlowHosts {
 
     fn on_departure(&mut self, net: &mut Network, departure: Departure) -> Step {
         let socket = departure.socket as usize;
-        if socket >= self.declared && !owns(&mut self.arrivals, departure.flow, socket) {
+        if socket >= self.declared && !owns(self.arrivals.as_deref(), departure.flow, socket) {
             return Ok(());
         }
         if let Some(endpoint) = self.endpoints.get_mut(socket) {

@@ -60,7 +60,6 @@ impl Driver {
             end: Time::ZERO + scenario.duration,
             rows: TransferRows::new(place.chunks.cloned()),
             samples: EntrySamples::new(place.chunks.cloned()),
-            late_packets: 0,
         })))
     }
 }
