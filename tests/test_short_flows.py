@@ -63,7 +63,7 @@ def type_all(sojourn: Command, typed: list[list[str]]) -> dict[str, str]:
     """What each command printed."""
     printed = {}
     for arguments in typed:
-        done = sojourn(*arguments)
+        done = sojourn(*arguments, timeout=1_200)
         assert done.returncode == 0, (arguments, done.stderr)
         printed[shlex.join(arguments)] = done.stdout
     return printed
