@@ -26,6 +26,13 @@ pub(super) struct Pool {
     waiting: VecDeque<Transfer>,
 }
 
+impl Pool {
+    /// Transfers that have no connection yet.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = Transfer> {
+        self.waiting.iter().copied()
+    }
+}
+
 /// The pools of an entry.
 pub(super) type Pools = HashMap<Key, Pool>;
 

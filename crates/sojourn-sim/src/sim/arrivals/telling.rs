@@ -1,6 +1,7 @@
 //! What is told of transfers and entries: rows, samples.
 
 use super::connection::{Transfer, Underway};
+use super::pool::Pool;
 use super::rows::{Counted, End, Row};
 use super::{Driver, PATIENCE};
 use crate::net::{Network, Step};
@@ -38,6 +39,15 @@ impl Driver {
             counted: self.counted(hosts, now, slot).since(&underway.before),
             end,
         }
+    }
+
+    /// The row of a transfer that has no connection yet.
+    fn waiting(&self, entry: usize, transfer: &Transfer) -> Row {
+        let Transfer { variant, group, arrival, size, .. } = *transfer;
+        let ideal = self.entries[entry].ideal(transfer, false);
+        let (start, completed, counted) = (None, None, Counted::default());
+        let end = End::Live;
+        Row { entry, variant, group, arrival, start, completed, size, ideal, counted, end }
     }
 
     /// Takes a sample, and checks that no transfer is lost or counted twice.
@@ -96,6 +106,15 @@ impl Driver {
             for (_, underway) in underway.unwrap_or_default() {
                 let row = self.row(hosts, now, slot, &underway, End::Live);
                 self.rows.push(now, &row);
+            }
+        }
+        for index in 0..self.entries.len() {
+            let pools = self.entries[index].pools.values();
+            let mut waiting: Vec<Transfer> = pools.flat_map(Pool::waiting).collect();
+            // Pools have no order of their own.
+            waiting.sort_by_key(|transfer| (transfer.arrival, transfer.variant, transfer.group));
+            for transfer in waiting {
+                self.rows.push(now, &self.waiting(index, &transfer));
             }
         }
         let (rows, samples) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.samples));

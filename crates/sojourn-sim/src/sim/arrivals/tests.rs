@@ -218,3 +218,19 @@ fn a_connection_of_http_2_carries_all_at_once_in_turns() {
     let apart = completed[1] - completed[0];
     assert!(apart < (131_072.0 + 16_384.0) * 8.0 / 9.4e6, "{completed:?}");
 }
+
+#[test]
+fn what_waits_for_a_connection_at_the_end_is_told_as_well() {
+    let tables = "[[arrivals]]\ncca = \"reno\"\nrtt = \"20 ms\"\nconnections = \"pool\"\n\
+                  pool = { size = 1 }\nprocess = \"deterministic\"\nrate = \"1 /s\"\nsize = \"2 MB\"";
+    let outcome = run(&scenario(LINK, tables));
+    let table = rows(&outcome);
+    let starts = column(table, "start");
+    let waiting = column(outcome.arrival_samples.as_ref().unwrap(), "waiting");
+    assert_eq!(starts.len(), 20);
+    assert_eq!(
+        starts.iter().filter(|start| start.is_nan()).count() as f64,
+        waiting[waiting.len() - 1]
+    );
+    assert!(waiting[waiting.len() - 1] > 2.0);
+}
