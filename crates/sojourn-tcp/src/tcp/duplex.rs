@@ -8,7 +8,8 @@
 //! trip by them measures the time that the other end took to answer, too.
 //!
 //! Deviation: acknowledgments are packets of their own, where Linux lets a segment that is sent in
-//! the other direction carry one.
+//! the other direction carry one. The first window of the end that asks is that of one that accepts,
+//! a segment more than Linux's.
 
 use super::{Receiver, Sender};
 use crate::counters::FlowCounters;
