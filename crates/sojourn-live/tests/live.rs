@@ -6,7 +6,7 @@ mod needs;
 
 use needs::needs;
 use sojourn_catalogue::builtin;
-use sojourn_live::{Error, Live, Quality};
+use sojourn_live::{Bottleneck, Error, Live, Quality};
 use sojourn_net::record::Outcome;
 use sojourn_sim::scenario::Scenario;
 
@@ -235,6 +235,11 @@ fn what_a_live_run_cannot_do_is_refused() {
         };
         assert_eq!(error.field, field);
     }
+    let scenario = format!("{LINK}[[arrivals]]\ncca = \"reno\"\n{usual}");
+    let scenario = Scenario::from_toml(&scenario, builtin()).unwrap();
+    let commanded = Live::command(&scenario, vec!["true".to_owned()], Bottleneck::Upload);
+    let error = commanded.finish().err().unwrap().to_string();
+    assert!(error.starts_with("arrivals: given; the traffic is the command's own"), "{error}");
 }
 
 #[test]
