@@ -11,15 +11,18 @@ pub(super) type Key = (u16, Option<u32>);
 
 /// Something that is to be transferred.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Transfer {
+pub struct Transfer {
     /// Which kind of connection it takes.
     pub variant: u16,
     /// What it belongs to besides: a group of an incast, a user, a session.
     pub group: u32,
+    /// When it arrives.
     pub arrival: Time,
+    /// Its payload in bytes.
     pub size: u64,
-    /// Payload of its request, if it has one, and the time that the server takes to respond.
+    /// Payload of its request in bytes, if it has one.
     pub request: Option<u64>,
+    /// Time that the server takes to respond.
     pub server_time: Span,
     /// Who waits for its end: a user or a session.
     pub party: Option<u32>,

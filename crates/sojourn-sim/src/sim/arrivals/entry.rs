@@ -9,6 +9,7 @@ use super::pool::Pools;
 use super::rows::EntryCounters;
 use crate::arrivals::{ArrivalsSpec, Draws, Due, Process};
 use crate::net::Alarm;
+use crate::packet::Address;
 use crate::rng::StreamKey;
 use crate::units::{Span, Time};
 
@@ -35,13 +36,14 @@ struct Party {
 type Work = (Time, u64, usize, u64);
 
 /// An entry.
-pub(super) struct Entry {
+pub struct Entry {
     /// Name, for messages.
     pub name: String,
-    pub spec: ArrivalsSpec,
-    pub paths: Vec<Path>,
-    pub alarm: Alarm,
-    pub pools: Pools,
+    pub(super) spec: ArrivalsSpec,
+    pub(super) paths: Vec<Path>,
+    pub(super) alarm: Alarm,
+    pub(super) pools: Pools,
+    /// What it has come to.
     pub counts: EntryCounters,
     draws: Draws,
     /// What comes whatever becomes of it, and the next of it.
@@ -129,7 +131,7 @@ impl Entry {
 
     /// When something arrives next, or a server responds, if it does not depend on what is still under
     /// way.
-    pub(super) fn next(&self) -> Option<Time> {
+    pub fn next(&self) -> Option<Time> {
         let party = self.wakes.peek().map(|Reverse((at, _))| *at);
         let process = self.pending.map(|due| due.at);
         let server = self.works.peek().map(|Reverse((until, ..))| *until);
@@ -151,7 +153,7 @@ impl Entry {
     }
 
     /// The next transfer that arrives by `now`, counted as arrived.
-    pub(super) fn arrive(&mut self, now: Time) -> Option<Transfer> {
+    pub fn arrive(&mut self, now: Time) -> Option<Transfer> {
         let transfer = self.party_due(now).or_else(|| self.process_due(now))?;
         self.counts.arrived += 1;
         self.counts.offered_bytes += transfer.size;
@@ -198,7 +200,7 @@ impl Entry {
 
     /// A transfer is over: its party, if it has one, reads, or thinks, or ends. Returns whether it
     /// ends.
-    pub(super) fn on_end(&mut self, now: Time, transfer: &Transfer) -> bool {
+    pub fn on_end(&mut self, now: Time, transfer: &Transfer) -> bool {
         let Some(number) = transfer.party else { return false };
         let party = &self.parties[number as usize];
         let at = if party.left > 0 {
@@ -214,7 +216,7 @@ impl Entry {
     }
 
     /// Flow number and name of the draws of the next connection; `None` if there are no more numbers.
-    pub(super) fn number(&mut self) -> Option<(u32, StreamKey)> {
+    pub fn number(&mut self) -> Option<(u32, StreamKey)> {
         let number = self.connections;
         self.connections += 1;
         let flow = self.first_flow + u32::try_from(number).ok()?;
@@ -228,8 +230,19 @@ impl Entry {
     }
 
     /// Least time that a transfer takes.
-    pub(super) fn ideal(&self, transfer: &Transfer, handshake: bool) -> Span {
+    pub fn ideal(&self, transfer: &Transfer, handshake: bool) -> Span {
         self.paths[usize::from(transfer.variant)].ideal(transfer, handshake)
+    }
+
+    /// Addresses of the packets of a variant's connections there and back, but for flow number and
+    /// sockets.
+    pub fn addresses(&self, variant: u16) -> Option<[Address; 2]> {
+        self.paths.get(usize::from(variant)).map(|path| path.addresses)
+    }
+
+    /// Size in bytes of the largest IP packet of its connections.
+    pub fn largest_packet(&self) -> u32 {
+        self.paths.iter().map(|path| path.flow.mss + path.headers).fold(0, u32::max)
     }
 }
 

@@ -13,6 +13,8 @@
 //! A connection has two sockets behind those of the declared flows. They are used again a second
 //! after its last transfer is over; a packet that comes later finds them closed. Its flow number is
 //! its own, so that no link, queue or record takes it for another one.
+//!
+//! Real hosts open theirs for the same arrivals ([`entries`]), and tell of them in the same tables.
 
 mod build;
 mod connection;
@@ -26,6 +28,11 @@ mod telling;
 #[cfg(test)]
 mod tests;
 
+pub use build::entries;
+pub use connection::Transfer;
+pub use entry::Entry;
+pub use rows::{Counted, End, EntryCounters, EntrySamples, Row, TransferRows};
+
 pub(super) use build::Place;
 
 use std::collections::VecDeque;
@@ -38,9 +45,7 @@ use crate::registry::Catalogue;
 use crate::tcp::HostMemory;
 use crate::traffic::Action;
 use crate::units::{Span, Time};
-use connection::{Connection, Transfer, Underway};
-use entry::Entry;
-use rows::{Counted, End, EntrySamples, TransferRows};
+use connection::{Connection, Underway};
 
 /// A connection's ends answer late packets for so long after its last transfer.
 const LINGER: Span = Span::from_secs(1);
