@@ -1,7 +1,7 @@
 """What receivers measure of every packet: one-way delays, jitter, and runs of losses.
 
-From the end of the warm-up to the end of the run, of flows with ``packet_metrics`` and of those of a
-transport without a congestion control. Only simulated receivers measure.
+From the end of the warm-up to the end of the run, of flows with ``packet_metrics`` and of those of
+a transport without a congestion control. Only simulated receivers measure.
 """
 
 from __future__ import annotations
