@@ -54,7 +54,7 @@ fn the_canonical_form_has_defaults_and_reads_back_to_itself() {
     assert_eq!(web["stop"], "10 s");
     assert_eq!(web["stack"], "linux-6");
     assert_eq!(web["cca"]["kind"], "cubic");
-    for key in ["traffic", "count", "drop", "receivers", "rate", "mix"] {
+    for key in ["traffic", "count", "drop", "receivers", "packet_metrics", "rate", "mix"] {
         assert_eq!(web.get(key), None, "{key}");
     }
     assert_eq!([&closed["label"], &closed["think"]], ["arrivals-1", "1 s"]);
