@@ -13,7 +13,7 @@ use crate::drive::Tap;
 use crate::observed::Observed;
 use crate::sys;
 use crate::tcp_info::{self, Followed};
-use crate::wire::{Headers, parse, set_ecn};
+use crate::wire::{Headers, parse, set_class};
 
 /// Port of the receiver of flow 0; that of flow 1 is the next one, and so on.
 pub const FIRST_PORT: u16 = 10_000;
@@ -209,14 +209,15 @@ impl Tap for Flows {
         let packet = flow.addresses[side].packet(index, headers.size, header);
         let ports = u32::from(headers.ports[side]) << 16 | u32::from(headers.ports[1 - side]);
         let tuple = FiveTuple { ports, ..packet.tuple };
-        Some(Packet { ecn: headers.ecn, tuple, ..packet })
+        let way = packet.way.with_dscp(headers.dscp);
+        Some(Packet { ecn: headers.ecn, way, tuple, ..packet })
     }
 
     fn leaves(&mut self, now: Time, packet: &Packet, bytes: &mut [u8]) -> usize {
-        set_ecn(bytes, packet.ecn);
+        set_class(bytes, packet.dscp(), packet.ecn);
         let seen = self.flows.get_mut(packet.flow as usize).map(|flow| &mut flow.seen);
         let headers = seen.zip(parse(bytes));
-        match packet.direction {
+        match packet.direction() {
             Direction::Forward => {
                 headers.into_iter().for_each(|(seen, headers)| seen.received(now, &headers));
                 1

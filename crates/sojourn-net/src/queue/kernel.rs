@@ -133,7 +133,7 @@ struct State {
 impl State {
     /// Numbers of the packets of the same connection and direction.
     fn order_of(&mut self, packet: &Packet) -> &mut VecDeque<u16> {
-        self.order.entry((packet.flow, packet.direction)).or_default()
+        self.order.entry((packet.flow, packet.direction())).or_default()
     }
 
     fn enter(&mut self, packet: Packet) {
