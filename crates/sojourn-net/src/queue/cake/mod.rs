@@ -2,7 +2,8 @@
 //!
 //! Model: Linux `net/sched/sch_cake.c` as extended in chromi/sce at 56915a82 (July 2019, "Some
 //! Congestion Experienced"); without SCE it is the mainline discipline of Linux 4.19 and later.
-//! Described by Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (2018).
+//! Described by Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (2018). Tins, NAT and ACK filter are
+//! those of Linux 6.12.
 //!
 //! **Shaper.** A virtual clock moves on by each packet's framed length at `bandwidth`; packets
 //! leave when it is in the past, and idle time is lost. There is no bucket. Without `bandwidth`
@@ -18,7 +19,7 @@
 //!
 //! **Tins.** `diffserv` gives each codepoint a tin; a flow has its own by `dscp`. Each tin has its
 //! queues, and COBALT tuned to its share of the rate. The highest tin within its share goes first; if
-//! none is, the one that has been so longest ago. Unlimited, tins take turns by weight. `wash` clears
+//! none is, the one that will be so first. Unlimited, tins take turns by weight. `wash` clears
 //! the codepoint of what has come in. Without `dscp` all is in one tin.
 //!
 //! **Queues.** 1024, found by an 8-way set-associative hash of what `isolation` names. DRR++:

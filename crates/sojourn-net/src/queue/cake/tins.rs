@@ -2,7 +2,7 @@
 //! served.
 //!
 //! Shaped, the highest of those goes first that keep within their share of the rate; if none does,
-//! the one that has waited longest for its turn. Unlimited, they take turns by weight.
+//! the one that will be within its share first. Unlimited, they take turns by weight.
 
 use std::cmp::Reverse;
 
