@@ -160,9 +160,11 @@ mod tests {
             store.iter(chain).map(|(_, packet)| packet.index).collect()
         };
         let places: Vec<_> = store.iter(&chain).map(|(place, _)| place).collect();
-        for (before, gone, left) in
-            [(Some(places[1]), 2, vec![0, 1, 3]), (Some(places[1]), 3, vec![0, 1]), (None, 0, vec![1])]
-        {
+        for (before, gone, left) in [
+            (Some(places[1]), 2, vec![0, 1, 3]),
+            (Some(places[1]), 3, vec![0, 1]),
+            (None, 0, vec![1]),
+        ] {
             assert_eq!(store.remove_after(&mut chain, before).map(|p| p.index), Some(gone));
             assert_eq!(numbers(&store, &chain), left);
         }

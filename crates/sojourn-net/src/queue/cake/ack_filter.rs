@@ -191,7 +191,11 @@ mod tests {
         assert_eq!(dropped(true, &acks), [1, 5, 9]);
         assert!(dropped(false, &[ack(1), echoing(3), ack(5)]).is_empty());
         let steady = [1, 3, 5, 7].map(echoing);
-        assert_eq!(dropped(false, &steady), [1, 3], "an echo that goes on is told by the later ones");
+        assert_eq!(
+            dropped(false, &steady),
+            [1, 3],
+            "an echo that goes on is told by the later ones"
+        );
     }
 
     #[test]

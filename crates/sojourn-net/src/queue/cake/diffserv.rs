@@ -30,20 +30,26 @@ pub(super) type Table = [u8; 64];
 
 static BESTEFFORT: Table = [0; 64];
 static DIFFSERV3: Table = table(0, &[(1, &[1, 8]), (2, &[4, 44, 46, 48, 56])]);
-static DIFFSERV4: Table = table(0, &[
-    (1, &[1, 8]),
-    (2, &[4, 16, 18, 20, 22, 24, 26, 28, 30, 34, 36, 38]),
-    (3, &[32, 40, 44, 46, 48, 56]),
-]);
-static DIFFSERV8: Table = table(2, &[
-    (0, &[1]),
-    (1, &[2, 8, 10, 12, 14]),
-    (3, &[24, 26, 28, 30, 34, 36, 38]),
-    (4, &[4, 18, 20, 22]),
-    (5, &[16]),
-    (6, &[32, 40, 44, 46]),
-    (7, &[48, 56]),
-]);
+static DIFFSERV4: Table = table(
+    0,
+    &[
+        (1, &[1, 8]),
+        (2, &[4, 16, 18, 20, 22, 24, 26, 28, 30, 34, 36, 38]),
+        (3, &[32, 40, 44, 46, 48, 56]),
+    ],
+);
+static DIFFSERV8: Table = table(
+    2,
+    &[
+        (0, &[1]),
+        (1, &[2, 8, 10, 12, 14]),
+        (3, &[24, 26, 28, 30, 34, 36, 38]),
+        (4, &[4, 18, 20, 22]),
+        (5, &[16]),
+        (6, &[32, 40, 44, 46]),
+        (7, &[48, 56]),
+    ],
+);
 static PRECEDENCE: Table = precedence();
 
 /// All codepoints in tin `usual`, but for those of a list.
@@ -120,21 +126,21 @@ mod tests {
     fn codepoints_go_to_the_tins_of_their_class() {
         // Codepoint, and its tin of 3, of 4, of 8 and by precedence.
         for (codepoint, tins) in [
-            (0, [0, 0, 2, 0]),   // best effort
-            (1, [1, 1, 0, 0]),   // LE
-            (4, [2, 2, 4, 0]),   // TOS4
-            (8, [1, 1, 1, 1]),   // CS1
-            (10, [0, 0, 1, 1]),  // AF11
-            (16, [0, 2, 5, 2]),  // CS2
-            (24, [0, 2, 3, 3]),  // CS3
-            (32, [0, 3, 6, 4]),  // CS4
-            (34, [0, 2, 3, 4]),  // AF41
-            (40, [0, 3, 6, 5]),  // CS5
-            (44, [2, 3, 6, 5]),  // VA
-            (46, [2, 3, 6, 5]),  // EF
-            (48, [2, 3, 7, 6]),  // CS6
-            (56, [2, 3, 7, 7]),  // CS7
-            (63, [0, 0, 2, 7]),  // unknown
+            (0, [0, 0, 2, 0]),  // best effort
+            (1, [1, 1, 0, 0]),  // LE
+            (4, [2, 2, 4, 0]),  // TOS4
+            (8, [1, 1, 1, 1]),  // CS1
+            (10, [0, 0, 1, 1]), // AF11
+            (16, [0, 2, 5, 2]), // CS2
+            (24, [0, 2, 3, 3]), // CS3
+            (32, [0, 3, 6, 4]), // CS4
+            (34, [0, 2, 3, 4]), // AF41
+            (40, [0, 3, 6, 5]), // CS5
+            (44, [2, 3, 6, 5]), // VA
+            (46, [2, 3, 6, 5]), // EF
+            (48, [2, 3, 7, 6]), // CS6
+            (56, [2, 3, 7, 7]), // CS7
+            (63, [0, 0, 2, 7]), // unknown
         ] {
             let modes = [
                 Diffserv::Diffserv3,
@@ -154,19 +160,16 @@ mod tests {
         };
         assert_eq!(shares(Diffserv::Besteffort), [(1_000_000, 65_535)]);
         assert_eq!(shares(Diffserv::Diffserv3), [(1_000_000, 1024), (62_500, 64), (250_000, 256)]);
-        assert_eq!(shares(Diffserv::Diffserv4), [
-            (1_000_000, 1024),
-            (62_500, 64),
-            (500_000, 512),
-            (250_000, 256)
-        ]);
+        assert_eq!(
+            shares(Diffserv::Diffserv4),
+            [(1_000_000, 1024), (62_500, 64), (500_000, 512), (250_000, 256)]
+        );
         let eight = [256, 224, 196, 171, 149, 130, 113, 98];
         assert_eq!(shares(Diffserv::Diffserv8).iter().map(|s| s.1).collect::<Vec<_>>(), eight);
-        assert_eq!(shares(Diffserv::Diffserv8)[..3], [
-            (1_000_000, 256),
-            (875_000, 224),
-            (765_625, 196)
-        ]);
+        assert_eq!(
+            shares(Diffserv::Diffserv8)[..3],
+            [(1_000_000, 256), (875_000, 224), (765_625, 196)]
+        );
         assert_eq!(shares(Diffserv::Precedence), shares(Diffserv::Diffserv8));
     }
 }
