@@ -138,7 +138,8 @@ fn ecn(traffic_class: u8) -> Ecn {
 
 /// Writes the ECN field of a packet; updates the header's checksum.
 pub fn set_ecn(bytes: &mut [u8], to: Ecn) {
-    set_class(bytes, Dscp::of_class(bytes[1]), to);
+    let dscp = Dscp::of_class(bytes[1]);
+    set_class(bytes, dscp, to);
 }
 
 /// Writes the traffic class with which a packet leaves the network: codepoint and ECN field; updates

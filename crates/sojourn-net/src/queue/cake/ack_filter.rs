@@ -8,7 +8,8 @@
 //! aggressive filter drops the first also if the newest follows it at once. A change of ECE or CWR
 //! between two keeps the former, and a duplicate SACK block is never dropped.
 //!
-//! Deviations: SACK blocks count segments, as acknowledgment numbers do. AccECN's counter is no flag
+//! Deviations: segments carry no acknowledgments here, so that only those that carry nothing else make
+//! others superfluous. SACK blocks count segments, as acknowledgment numbers do. AccECN's counter is no flag
 //! here and does not wrap, so that a later one tells all; Linux keeps every acknowledgment with its
 //! option or its AE flag. Live packets' SACK blocks cannot be read: such acknowledgments stay.
 
