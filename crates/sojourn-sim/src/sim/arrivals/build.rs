@@ -11,7 +11,9 @@ use crate::arrivals::{ArrivalsSpec, Draws, Variant};
 use crate::error::FieldError;
 use crate::packet::Address;
 use crate::record::Chunks;
+use crate::record::live::Log;
 use crate::scenario::Scenario;
+use crate::sim::recorded::Captured;
 use crate::spec::Transport;
 use crate::tcp::HostMemory;
 use crate::units::Time;
@@ -24,6 +26,8 @@ pub(in crate::sim) struct Place<'a> {
     pub memory: Option<&'a HostMemory>,
     /// Where rows go that do not wait for the end.
     pub chunks: Option<&'a Chunks>,
+    /// Where records go, if there are any.
+    pub log: Option<&'a Log>,
 }
 
 impl Driver {
@@ -56,6 +60,7 @@ impl Driver {
             first_socket: 2 * declared,
             catalogue: Arc::clone(scenario.shared_catalogue()),
             memory: place.memory.cloned(),
+            capture: place.log.and_then(Log::capture).cloned(),
             copied: scenario.plan().may_copy(),
             end: Time::ZERO + scenario.duration,
             rows: TransferRows::new(place.chunks.cloned()),
@@ -89,6 +94,7 @@ fn path(scenario: &Scenario, variant: &Variant, place: &Place<'_>) -> Result<Pat
         small_queue: links().next().is_some_and(|link| link.on.is_some()),
         datagrams: !transport.facts.controlled,
         headers: transport.facts.headers,
+        captured: Captured::of(variant.path, scenario, place.log),
         slowest: Path::slowest(links().map(|link| &link.spec)),
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::edge::link::LinkSpec;
 use crate::packet::Address;
+use crate::sim::recorded::Captured;
 use crate::spec::FlowSpec;
 use crate::units::{Rate, Span};
 
@@ -20,6 +21,8 @@ pub(in crate::sim) struct Path {
     pub datagrams: bool,
     /// IP and transport headers of a data packet, in bytes.
     pub headers: u32,
+    /// The capture of their packets at their hosts, if they are captured.
+    pub captured: Option<Captured>,
     /// The slowest link of their data, and its overhead per packet.
     pub slowest: Option<(Rate, u32)>,
 }

@@ -8,13 +8,14 @@ use crate::net::{self, Alarm, Network, Regions, Split};
 use crate::node::{self, Behaviour, NodeInit};
 use crate::packet::{Address, Direction, FiveTuple};
 use crate::record::live::Log;
-use crate::record::{Chunks, FlowFacts, RecordedEndpoint, Recorder};
+use crate::record::{Chunks, FlowFacts, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
 use crate::sim::application::Application;
 use crate::sim::arrivals::{Driver, Place};
 use crate::sim::hosts::{Elsewhere, FlowHosts};
+use crate::sim::recorded::{self, Captured};
 use crate::sim::sampler::{Homes, Sampler};
 use crate::spec::{Flow, Node, Recorded, Traffic, Transport};
 use crate::tcp::HostMemory;
@@ -106,10 +107,12 @@ pub(super) fn parts(
             now: at(flow.spec.start),
         };
         let made = ends(&init, scenario.catalogue());
-        let [sender, receiver] = made.map_err(|error| within(flow, error))?;
-        endpoints.extend([recorded(sender, flow.id, log), receiver]);
+        let made = made.map_err(|error| within(flow, error))?;
+        let watch = log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{}.cc", flow.id)));
+        let captured = Captured::of(flow.id as usize, scenario, log);
+        endpoints.extend(recorded::ends(made, (flow.id, flow.spec), watch, captured.as_ref()));
     }
-    let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks };
+    let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks, log };
     let driver = Driver::new(scenario, &place)?;
     let routes = built.addresses.iter().map(|[there, back]| [there.route, back.route]);
     // Flows that begin in different regions share what hosts remember, and connections that come and
@@ -230,14 +233,6 @@ fn network(
         ]);
     }
     Ok((net.build(), addresses))
-}
-
-/// The sender of `flow`; its congestion control is recorded if `log` records controls.
-fn recorded(sender: Box<dyn Endpoint>, flow: u32, log: Option<&Log>) -> Box<dyn Endpoint> {
-    match log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{flow}.cc"))) {
-        Some(watch) => Box::new(RecordedEndpoint::new(sender, watch)),
-        None => sender,
-    }
 }
 
 /// Behaviour of a node.
