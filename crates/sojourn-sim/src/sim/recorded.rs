@@ -248,8 +248,7 @@ traffic = { kind = "on-off", rate = "8 Mbit/s", size = "5 kB", on = "200 ms", of
             }
             let arrived = between(&seen["right"], there);
             let data = arrived.iter().filter(|packet| packet.payload > 0);
-            let new: BTreeMap<u32, u32> =
-                data.map(|packet| (packet.seq, packet.payload)).collect();
+            let new: BTreeMap<u32, u32> = data.map(|packet| (packet.seq, packet.payload)).collect();
             let delivered: u64 = new.values().map(|payload| u64::from(*payload)).sum();
             assert_eq!(counters.received.unwrap().delivered_bytes, delivered);
         }
