@@ -82,6 +82,10 @@ def test_the_command_line_captures(sojourn: Command, tmp_path: Path) -> None:
     assert names == ["left", "right", *(f"bottleneck:{end}" for end in ("near", "far", "lost"))]
     assert packets.total() > 1000
     assert not list((tmp_path / "out").glob(".*.partial"))
+    # Another scenario replaces it.
+    done = sojourn("run", "a.toml", "--out", "out", "--no-figures", "--seed", "2", "--force")
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "out/packets.pcapng").exists()
 
 
 def test_what_there_is_not_is_refused() -> None:
