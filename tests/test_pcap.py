@@ -23,17 +23,19 @@ _SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
 
 def blocks(file: Path) -> Iterator[tuple[int, bytes]]:
     """Kinds and bodies of a file's blocks."""
-    rest = file.read_bytes()
-    while rest:
-        kind, length = struct.unpack_from("<II", rest)
-        assert struct.unpack_from("<I", rest, length - 4) == (length,)
-        yield kind, rest[8 : length - 4]
-        rest = rest[length:]
+    content, at = file.read_bytes(), 0
+    while at < len(content):
+        kind, length = struct.unpack_from("<II", content, at)
+        assert struct.unpack_from("<I", content, at + length - 4) == (length,)
+        yield kind, content[at + 8 : at + length - 4]
+        at += length
 
 
 def counts(file: Path) -> tuple[bytes, list[str], Counter[int]]:
     """What a file says of itself, the names of its interfaces, the packets at each."""
-    said, names, packets = b"", [], Counter[int]()
+    said = b""
+    names: list[str] = []
+    packets = Counter[int]()
     for kind, body in blocks(file):
         if kind == _SECTION:
             said = body[16:]
