@@ -50,8 +50,8 @@ record_option: Decorator = click.option(
     "--record",
     multiple=True,
     metavar="cc,queue,packets,pcap",
-    help="Record the state of controls or queues, or packets, whenever something happens; pcap is a "
-    "capture that tshark reads.",
+    help="Record the state of controls or queues, or packets, whenever something happens; pcap: in "
+    "a capture.",
 )
 out_option: Decorator = click.option(
     "--out", type=Location(), metavar="DIR", help="Where results go."
