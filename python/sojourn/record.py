@@ -1,5 +1,5 @@
-"""What is recorded as it happens: batches of rows from the core, kept in Parquet files, and bytes of
-files that it writes itself.
+"""What is recorded as it happens: batches of rows from the core, kept in Parquet files, and bytes
+of files that it writes itself.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ use super::entry::Entry;
 use super::path::Path;
 use super::rows::{EntrySamples, TransferRows};
 use crate::arrivals::{ArrivalsSpec, Draws, Variant};
+use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
 use crate::packet::Address;
 use crate::record::Chunks;
@@ -16,7 +17,8 @@ use crate::scenario::Scenario;
 use crate::sim::recorded::Captured;
 use crate::spec::Transport;
 use crate::tcp::HostMemory;
-use crate::units::Time;
+use crate::topology::Plan;
+use crate::units::{Span, Time};
 
 /// What connections have in common with the declared flows.
 pub(in crate::sim) struct Place<'a> {
@@ -84,17 +86,23 @@ fn entry(
 
 fn path(scenario: &Scenario, variant: &Variant, place: &Place<'_>) -> Result<Path, FieldError> {
     let plan = scenario.plan();
-    let forward = &plan.routes[variant.path].forward;
-    let links = || forward.iter().map(|link| &plan.links[*link as usize]);
+    let routes = &plan.routes[variant.path];
+    let first = routes.forward.first();
     let transport = scenario.catalogue().find::<Transport>(&variant.flow.transport.kind)?;
     Ok(Path {
         flow: variant.flow.clone(),
         addresses: place.addresses[variant.path],
         base_rtt: plan.base_rtt(variant.path),
-        small_queue: links().next().is_some_and(|link| link.on.is_some()),
+        delay_back: specs(plan, &routes.backward).fold(Span::ZERO, |sum, link| sum + link.delay),
+        small_queue: first.is_some_and(|link| plan.links[*link as usize].on.is_some()),
         datagrams: !transport.facts.controlled,
         headers: transport.facts.headers,
         captured: Captured::of(variant.path, scenario, place.log),
-        slowest: Path::slowest(links().map(|link| &link.spec)),
+        slowest: [&routes.forward, &routes.backward].map(|way| Path::slowest(specs(plan, way))),
     })
+}
+
+/// The links of a way.
+fn specs<'a>(plan: &'a Plan, way: &'a [u32]) -> impl Iterator<Item = &'a LinkSpec> {
+    way.iter().map(|link| &plan.links[*link as usize].spec)
 }

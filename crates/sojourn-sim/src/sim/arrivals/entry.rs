@@ -30,6 +30,10 @@ struct Party {
     user: bool,
 }
 
+/// What a server works on: until when, in the order of such times and of arrival of the requests;
+/// slot of the connection, number of the transfer on it.
+type Work = (Time, u64, usize, u64);
+
 /// An entry.
 pub(super) struct Entry {
     /// Name, for messages.
@@ -47,6 +51,9 @@ pub(super) struct Entry {
     free: Vec<u32>,
     /// When the next transfer of a party arrives.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
+    /// What its servers work on, and how much that has been.
+    works: BinaryHeap<Reverse<Work>>,
+    asked: u64,
     stop: Time,
     /// Arrivals of the process, and connections, so far.
     arrivals: u64,
@@ -81,6 +88,8 @@ impl Entry {
             parties: Vec::new(),
             free: Vec::new(),
             wakes: BinaryHeap::new(),
+            works: BinaryHeap::new(),
+            asked: 0,
             stop,
             arrivals: 0,
             connections: 0,
@@ -118,11 +127,27 @@ impl Entry {
         }
     }
 
-    /// When something arrives next, if it does not depend on what is still under way.
+    /// When something arrives next, or a server responds, if it does not depend on what is still under
+    /// way.
     pub(super) fn next(&self) -> Option<Time> {
         let party = self.wakes.peek().map(|Reverse((at, _))| *at);
         let process = self.pending.map(|due| due.at);
-        [party, process].into_iter().flatten().min()
+        let server = self.works.peek().map(|Reverse((until, ..))| *until);
+        [party, process, server].into_iter().flatten().min()
+    }
+
+    /// A server works on a request until then; the response goes to this connection.
+    pub(super) fn work(&mut self, until: Time, slot: usize, number: u64) {
+        self.works.push(Reverse((until, self.asked, slot, number)));
+        self.asked += 1;
+    }
+
+    /// The next response that is due: slot of its connection, number of the transfer.
+    pub(super) fn respond(&mut self, now: Time) -> Option<(usize, u64)> {
+        let Reverse((_, _, slot, number)) =
+            *self.works.peek().filter(|Reverse((until, ..))| *until <= now)?;
+        self.works.pop();
+        Some((slot, number))
     }
 
     /// The next transfer that arrives by `now`, counted as arrived.
@@ -204,7 +229,7 @@ impl Entry {
 
     /// Least time that a transfer takes.
     pub(super) fn ideal(&self, transfer: &Transfer, handshake: bool) -> Span {
-        self.paths[usize::from(transfer.variant)].ideal(transfer.size, handshake)
+        self.paths[usize::from(transfer.variant)].ideal(transfer, handshake)
     }
 }
 

@@ -101,6 +101,7 @@ pub(super) fn parts(
             addresses: *addresses,
             base_rtt,
             small_queue,
+            requests: false,
             copied,
             random,
             memory: memory.as_ref(),
