@@ -56,29 +56,29 @@ impl Captured {
         capture.wants(path as u32).then_some(Captured { capture, hosts })
     }
 
-    /// The taps of a flow of this path, which begins.
-    fn begin(&self, flow: u32, spec: &FlowSpec) -> [HostTap; 2] {
+    /// The taps of a flow of this path, which begins; `both` ends may send data.
+    fn begin(&self, flow: u32, spec: &FlowSpec, both: bool) -> [HostTap; 2] {
         let buffer = match spec.receive_buffer {
             BufferSize::Auto => u32::MAX.into(),
             BufferSize::Stack => 0,
             BufferSize::Bytes(bytes) => bytes,
         };
         let ecn = spec.ecn.unwrap_or_default();
-        self.capture.open(flow, Conversation { mss: spec.mss, ecn, buffer });
+        self.capture.open(flow, Conversation { mss: spec.mss, ecn, buffer, both });
         self.hosts.clone()
     }
 }
 
-/// The two ends of a flow, the sender's first; `watch` records the sender's state, `captured` their
-/// packets.
+/// The two ends of a flow, the sender's first, of whom `both` may send data; `watch` records the
+/// sender's state, `captured` their packets.
 pub(super) fn ends(
     ends: [Box<dyn Endpoint>; 2],
-    (flow, spec): (u32, &FlowSpec),
+    (flow, spec, both): (u32, &FlowSpec, bool),
     watch: Option<Watch>,
     captured: Option<&Captured>,
 ) -> [Box<dyn Endpoint>; 2] {
     let [sender, receiver] = ends;
-    let taps = captured.map(|captured| captured.begin(flow, spec).map(Some));
+    let taps = captured.map(|captured| captured.begin(flow, spec, both).map(Some));
     let [here, there] = taps.unwrap_or_default();
     [recorded(sender, watch, here), recorded(receiver, None, there)]
 }
@@ -266,21 +266,45 @@ traffic = { kind = "on-off", rate = "8 Mbit/s", size = "5 kB", on = "200 ms", of
         assert!(seen["left"].iter().any(|packet| packet.bytes.len() == 80));
     }
 
+    /// Checks that what is acknowledged between these ports, at a host that sends from the first, are
+    /// ends of segments; returns the number of segments each way.
+    fn acknowledges(seen: &[Seen], [own, other]: [u16; 2]) -> [usize; 2] {
+        let ways = [[own, other], [other, own]].map(|ports| between(seen, ports));
+        let edges = |way: &Vec<Tcp>| -> HashSet<u32> {
+            let edges = way.iter().flat_map(|packet| [packet.seq, packet.seq + packet.payload]);
+            edges.chain([1]).collect()
+        };
+        for (way, back) in [(&ways[0], &ways[1]), (&ways[1], &ways[0])] {
+            let known = edges(back);
+            for packet in way.iter().filter(|packet| !packet.opens) {
+                assert!(known.contains(&packet.ack), "{}", packet.ack);
+                assert!(packet.edges.iter().all(|edge| known.contains(edge)), "{:?}", packet.edges);
+            }
+        }
+        ways.map(|way| way.iter().filter(|packet| packet.payload > 0).count())
+    }
+
     #[test]
     fn each_connection_that_comes_is_one_of_its_own() {
         let (scenario, _) = LOSSY.split_once("[[flows]]").unwrap();
         let arrivals = "[[arrivals]]\ncca = \"reno\"\nrtt = \"20 ms\"\nsize = \"20 kB\"\n\
-                        process = \"deterministic\"\nrate = \"10 /s\"";
-        let (seen, ..) = captured(&format!("{scenario}\n{arrivals}"));
-        let left: Vec<Tcp> = seen["left"].iter().map(Seen::tcp).collect();
-        let mut first = BTreeMap::new();
-        for packet in left.iter().filter(|packet| packet.payload > 0) {
-            first.entry(packet.ports).or_insert(packet.seq);
+                        process = \"deterministic\"\nrate = \"10 /s\"\nrequest = \"2 kB\"";
+        let plain = arrivals.rsplit_once('\n').unwrap().0;
+        for (keys, asks) in [(plain, false), (arrivals, true)] {
+            let (seen, ..) = captured(&format!("{scenario}\n{keys}"));
+            let mut opened = BTreeSet::new();
+            let packets = seen["left"].iter().map(Seen::tcp);
+            for packet in packets.filter(|packet| packet.opens && packet.ack == 0) {
+                let [from, to] = packet.ports;
+                opened.insert(if asks { [to, from] } else { [from, to] });
+            }
+            assert!(opened.len() >= 70, "{}", opened.len());
+            let mut most = [0; 2];
+            for ports in opened {
+                let sent = acknowledges(&seen["left"], ports);
+                most = [0, 1].map(|way: usize| most[way].max(sent[way]));
+            }
+            assert!(most[0] >= 14 && (most[1] >= 2) == asks, "{most:?}");
         }
-        assert!(first.len() >= 70, "{}", first.len());
-        assert!(first.values().all(|seq| *seq == 1));
-        let opened: HashSet<_> =
-            left.iter().filter(|packet| packet.opens).map(|packet| packet.ports).collect();
-        assert!(first.keys().all(|ports| opened.contains(ports)));
     }
 }

@@ -74,11 +74,11 @@ impl Headers {
         match (&packet.header, self.connections.get_mut(&packet.flow)) {
             (Header::Segment(segment), Some(connection)) => {
                 put_ip(packet, TCP, out);
-                connection.put_segment(segment, ports, out);
+                connection.put_segment((packet, segment), ports, out);
             }
             (Header::Ack(ack), Some(connection)) => {
                 put_ip(packet, TCP, out);
-                connection.put_ack(ack, ports, out);
+                connection.put_ack((packet, ack), ports, out);
             }
             (Header::Datagram(_) | Header::Opaque(_), _) => {
                 put_ip(packet, UDP, out);
@@ -140,7 +140,7 @@ mod tests {
 
     fn headers(ecn: EcnMode) -> Headers {
         let mut headers = Headers::default();
-        headers.open(1_002, Conversation { mss: MSS, ecn, buffer: 0 });
+        headers.open(1_002, Conversation { mss: MSS, ecn, buffer: 0, both: false });
         headers
     }
 
@@ -273,6 +273,42 @@ mod tests {
         assert_eq!(opening(EcnMode::L4s), (1, 0xc0, (0, 0x80)));
         let reduced = TcpSegment { flags: ack.with(Flags::CWR, true), ..data(1, 1) };
         assert_eq!(sent(&mut headers(EcnMode::Classic), reduced)[33] & 0xc0, 0x80);
+    }
+
+    /// The receiver asks, the sender answers, and a link sees a packet again when both have gone on.
+    #[test]
+    fn where_both_ends_send_their_numbers_go_together() {
+        let mut headers = Headers::default();
+        headers.open(0, Conversation { mss: MSS, ecn: EcnMode::Off, buffer: 0, both: true });
+        let mut numbers = |direction, index, header: Header, size| {
+            let packet = Packet { direction, index, header, size, ..Packet::default() };
+            let mut out = Vec::new();
+            assert!(headers.write(&packet, 1 << 16, &mut out));
+            holds(&out);
+            (number(&out, 24), number(&out, 28), out[34..36].to_vec())
+        };
+        let (there, back) = (Direction::Forward, Direction::Backward);
+        let segment = |seq, payload| Header::Segment(data(seq, payload));
+        let ack =
+            |flags, next, window| Header::Ack(TcpAck { flags, next, window, ..TcpAck::default() });
+        let syn = Header::Segment(TcpSegment { flags: SYN, ..TcpSegment::default() });
+        let first = vec![0xfa, 0xf0];
+        let scaled = vec![1, 0xf6];
+        assert_eq!(numbers(back, 0, syn, 60), (0, 0, first.clone()));
+        let opened = ack(SYN.with(Flags::ACK, true), 1, 64_240);
+        assert_eq!(numbers(there, 0, opened, 60), (0, 1, first));
+        assert_eq!(numbers(back, 1, segment(0, 0), 52), (1, 1, scaled.clone()));
+        assert_eq!(numbers(back, 2, segment(1, 500), 552), (1, 1, scaled.clone()));
+        let asked = ack(Flags::ACK, 2, 1_280);
+        assert_eq!(numbers(there, 1, asked, 52), (1, 501, vec![0, 10]));
+        assert_eq!(numbers(there, 2, segment(1, MSS), 1500), (1, 501, vec![0, 10]));
+        let answered = ack(Flags::ACK, 2, 2_560);
+        assert_eq!(numbers(back, 3, answered, 52), (501, 1 + MSS, vec![0, 20]));
+        assert_eq!(numbers(back, 4, segment(2, 100), 152), (501, 1 + MSS, vec![0, 20]));
+        assert_eq!(numbers(there, 3, segment(2, MSS), 1500), (1 + MSS, 501, vec![0, 10]));
+        // Again, at the far end of a link.
+        assert_eq!(numbers(there, 1, asked, 52), (1, 501, vec![0, 10]));
+        assert_eq!(numbers(back, 2, segment(1, 500), 552), (1, 1, scaled));
     }
 
     #[test]

@@ -48,6 +48,11 @@ impl Ledger {
         }
     }
 
+    /// One past the last segment that has passed.
+    pub(super) fn next(&self) -> u32 {
+        self.next
+    }
+
     /// The first byte of a segment; of one past the last, the byte after all others.
     pub(super) fn byte(&self, segment: u32) -> u32 {
         let after = self.runs.partition_point(|run| run.first <= segment);

@@ -55,8 +55,10 @@ pub struct Conversation {
     pub mss: u32,
     /// ECN feedback.
     pub ecn: EcnMode,
-    /// Largest window in bytes that the receiver may announce.
+    /// Largest window in bytes that a receiver may announce.
     pub buffer: u64,
+    /// Whether both ends send data.
+    pub both: bool,
 }
 
 /// Writes packets as the bytes that they are on the wire.

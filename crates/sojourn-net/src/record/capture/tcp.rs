@@ -2,7 +2,7 @@
 
 use super::Conversation;
 use super::ledger::Ledger;
-use crate::packet::{Flags, MAX_SACK_BLOCKS, TcpAck, TcpSegment};
+use crate::packet::{Flags, MAX_SACK_BLOCKS, Packet, TcpAck, TcpSegment};
 use crate::spec::EcnMode;
 use crate::units::Time;
 
@@ -21,10 +21,10 @@ const FIRST_COUNT: u32 = 5;
 /// AccECN's three bits of an answer to a SYN, or to a SYN-ACK, that came unmarked.
 const UNMARKED: u32 = 2;
 
-/// What the sender, who receives no data, announces: Linux's first window, and the scale of the
+/// What an end that has received no data announces: Linux's first window, and the scale of the
 /// largest that Linux takes by default.
-const SENDERS_WINDOW: u16 = 64_240;
-const SENDERS_SCALE: u8 = 7;
+const FIRST_WINDOW: u16 = 64_240;
+const USUAL_SCALE: u8 = 7;
 /// The least that Linux scales windows for (`tcp_rmem[2]`), and the largest scale (RFC 7323).
 const LEAST_BUFFER: u64 = 6 << 20;
 const LARGEST_SCALE: u32 = 14;
@@ -33,9 +33,31 @@ const LARGEST_SCALE: u32 = 14;
 #[derive(Debug)]
 pub(super) struct Connection {
     ends: Conversation,
-    ledger: Ledger,
-    /// Scale of the receiver's windows.
+    /// Scale of the windows of an end that receives data.
     scale: u8,
+    /// By the direction of the packets that it sends.
+    halves: [Half; 2],
+}
+
+/// An end: what it sends, and what it has told of what it has received.
+#[derive(Debug)]
+struct Half {
+    ledger: Ledger,
+    told: Told,
+    /// Where both ends send data, of each of its packets what its header has of the other way. A link's
+    /// far end sees a packet when more has been told.
+    passed: Vec<Told>,
+}
+
+/// What a header has of the way that the packet does not belong to.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    /// Of a segment the number of the next byte expected, of an acknowledgment that of the next one
+    /// sent.
+    number: u32,
+    window: u16,
+    /// Marks received.
+    marks: u32,
 }
 
 /// A header's fields.
@@ -62,10 +84,30 @@ fn counter(count: u32) -> u16 {
     ((count & 7) as u16) << 6
 }
 
+impl Half {
+    fn new(mss: u32, scale: u8) -> Self {
+        let window = FIRST_WINDOW.div_ceil(1 << scale);
+        let told = Told { number: 1, window, marks: 0 };
+        Half { ledger: Ledger::new(mss), told, passed: Vec::new() }
+    }
+
+    /// What packet number `index` of this end tells, which is `now` if it has not passed before.
+    fn of(&mut self, index: u32, now: Told) -> Told {
+        let place = index as usize;
+        if place >= self.passed.len() {
+            self.passed.resize(place + 1, now);
+        }
+        self.passed[place]
+    }
+}
+
 impl Connection {
     pub(super) fn new(ends: Conversation) -> Self {
         let scale = ends.buffer.max(LEAST_BUFFER).ilog2().saturating_sub(15).min(LARGEST_SCALE);
-        Connection { ends, ledger: Ledger::new(ends.mss), scale: scale as u8 }
+        let scale = scale as u8;
+        let senders = if ends.both { scale } else { USUAL_SCALE };
+        let halves = [Half::new(ends.mss, senders), Half::new(ends.mss, scale)];
+        Connection { ends, scale, halves }
     }
 
     fn counts_marks(&self) -> bool {
@@ -73,39 +115,47 @@ impl Connection {
     }
 
     /// Appends the header of a segment.
-    pub(super) fn put_segment(&mut self, segment: &TcpSegment, ports: [u16; 2], out: &mut Vec<u8>) {
+    pub(super) fn put_segment(
+        &mut self,
+        (packet, segment): (&Packet, &TcpSegment),
+        ports: [u16; 2],
+        out: &mut Vec<u8>,
+    ) {
         let has = |flag| segment.flags.has(flag);
+        let both = self.ends.both;
+        let half = &mut self.halves[packet.direction as usize];
         if segment.payload > 0 {
-            self.ledger.note(segment.seq, segment.payload);
+            half.ledger.note(segment.seq, segment.payload);
         }
+        let told = if both { half.of(packet.index, half.told) } else { half.told };
         let opens = has(Flags::SYN);
+        // The handshake's last acknowledgment has no number.
+        let seq = if opens { 0 } else { half.ledger.byte(segment.seq.max(1)) };
         let flags = match opens {
             true => SYN,
             false => ACK | if has(Flags::PSH) { PSH } else { 0 },
         };
-        // The handshake's last acknowledgment has no number.
-        let seq = if opens { 0 } else { self.ledger.byte(segment.seq.max(1)) };
         let fields = Fields {
             seq: seq.wrapping_sub(has(Flags::PROBE).into()),
-            ack: u32::from(!opens),
-            flags: flags | self.senders_ecn(segment, opens),
-            window: SENDERS_WINDOW.div_ceil(1 << if opens { 0 } else { SENDERS_SCALE }),
+            ack: if opens { 0 } else { told.number },
+            flags: flags | self.segments_ecn(segment, told.marks),
+            window: if opens { FIRST_WINDOW } else { told.window },
             times: [stamp(segment.sent_at), if opens { 0 } else { stamp(segment.echo) }],
-            opens: opens.then_some(SENDERS_SCALE),
+            opens: opens.then_some(if both { self.scale } else { USUAL_SCALE }),
             blocks: [[0; 2]; MAX_SACK_BLOCKS],
             block_count: 0,
         };
         self.put(&fields, ports, out);
     }
 
-    fn senders_ecn(&self, segment: &TcpSegment, opens: bool) -> u16 {
+    fn segments_ecn(&self, segment: &TcpSegment, marks: u32) -> u16 {
         let answers = segment.seq == 0 && segment.payload == 0;
-        match (opens, self.ends.ecn) {
+        match (segment.flags.has(Flags::SYN), self.ends.ecn) {
             (true, EcnMode::Off) => 0,
             (true, _) if self.counts_marks() => AE | CWR | ECE,
             (true, _) => CWR | ECE,
             (false, _) if self.counts_marks() => {
-                counter(if answers { UNMARKED } else { FIRST_COUNT })
+                counter(if answers { UNMARKED } else { marks.wrapping_add(FIRST_COUNT) })
             }
             (false, _) if segment.flags.has(Flags::CWR) => CWR,
             (false, _) => 0,
@@ -113,27 +163,43 @@ impl Connection {
     }
 
     /// Appends the header of an acknowledgment.
-    pub(super) fn put_ack(&mut self, ack: &TcpAck, ports: [u16; 2], out: &mut Vec<u8>) {
+    pub(super) fn put_ack(
+        &mut self,
+        (packet, ack): (&Packet, &TcpAck),
+        ports: [u16; 2],
+        out: &mut Vec<u8>,
+    ) {
         let opens = ack.flags.has(Flags::SYN);
-        let scale = if opens { 0 } else { self.scale };
-        let window = ack.window.div_ceil(1 << scale);
-        let mut fields = Fields {
-            seq: u32::from(!opens),
-            ack: self.ledger.byte(ack.next),
-            flags: ACK | if opens { SYN } else { 0 } | self.receivers_ecn(ack, opens),
-            window: window.min(u16::MAX.into()) as u16,
+        let other = &self.halves[1 - packet.direction as usize].ledger;
+        let number = other.byte(ack.next);
+        let mut blocks = [[0; 2]; MAX_SACK_BLOCKS];
+        for (block, sack) in blocks.iter_mut().zip(ack.sacks()) {
+            *block = [sack.start, sack.end].map(|segment| other.byte(segment));
+        }
+        let announced = |scale: u8| ack.window.div_ceil(1 << scale).min(u16::MAX.into()) as u16;
+        let half = &mut self.halves[packet.direction as usize];
+        let mut seq = half.ledger.byte(half.ledger.next());
+        if self.ends.both {
+            let is_new = packet.index as usize >= half.passed.len();
+            seq = half.of(packet.index, Told { number: seq, ..half.told }).number;
+            if is_new {
+                half.told = Told { number, window: announced(self.scale), marks: ack.ce_packets };
+            }
+        }
+        let fields = Fields {
+            seq: if opens { 0 } else { seq },
+            ack: number,
+            flags: ACK | if opens { SYN } else { 0 } | self.acks_ecn(ack, opens),
+            window: announced(if opens { 0 } else { self.scale }),
             times: [stamp(ack.sent_at), stamp(ack.echo)],
             opens: opens.then_some(self.scale),
-            blocks: [[0; 2]; MAX_SACK_BLOCKS],
+            blocks,
             block_count: ack.sacks().len(),
         };
-        for (block, sack) in fields.blocks.iter_mut().zip(ack.sacks()) {
-            *block = [sack.start, sack.end].map(|segment| self.ledger.byte(segment));
-        }
         self.put(&fields, ports, out);
     }
 
-    fn receivers_ecn(&self, ack: &TcpAck, opens: bool) -> u16 {
+    fn acks_ecn(&self, ack: &TcpAck, opens: bool) -> u16 {
         match (opens, self.ends.ecn) {
             (_, EcnMode::Off) => 0,
             (true, _) if self.counts_marks() => counter(UNMARKED),

@@ -42,12 +42,13 @@ impl Driver {
             ..own
         };
         let [there, back] = path.addresses;
+        let requests = owner.spec.keys.request.is_some();
         let init = TransportInit {
             flow: &path.flow,
             addresses: [address(there, first + 1, there.tuple), address(back, first, back.tuple)],
             base_rtt: path.base_rtt,
             small_queue: path.small_queue,
-            requests: owner.spec.keys.request.is_some(),
+            requests,
             copied: self.copied,
             random,
             memory: self.memory.as_ref(),
@@ -59,7 +60,8 @@ impl Driver {
             .find::<Transport>(&transport.kind)
             .and_then(|kind| (kind.make)(&transport.params, &init, &self.catalogue));
         let ends = made.map_err(|error| net.fault(owner.name.clone(), &error.to_string()))?;
-        let ends = recorded::ends(ends, (flow, &path.flow), None, path.captured.as_ref());
+        let about = (flow, &path.flow, requests);
+        let ends = recorded::ends(ends, about, None, path.captured.as_ref());
         hosts.seat(first, ends);
         let connection = Connection::new(entry, flow, !path.datagrams);
         owner.counts.connections += 1;

@@ -111,7 +111,8 @@ pub(super) fn parts(
         let made = made.map_err(|error| within(flow, error))?;
         let watch = log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{}.cc", flow.id)));
         let captured = Captured::of(flow.id as usize, scenario, log);
-        endpoints.extend(recorded::ends(made, (flow.id, flow.spec), watch, captured.as_ref()));
+        let about = (flow.id, flow.spec, false);
+        endpoints.extend(recorded::ends(made, about, watch, captured.as_ref()));
     }
     let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks, log };
     let driver = Driver::new(scenario, &place)?;
