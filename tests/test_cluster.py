@@ -170,44 +170,6 @@ def test_only_what_ends_its_worker_is_lost(client: Any) -> None:
     assert sorted(item for done in found for item in done or ()) == [-1, 0, 2, 4]
 
 
-class Forgetful:
-    """A client whose workers end, each with a result: one before it is fetched, one after."""
-
-    status = "running"
-
-    def __init__(self) -> None:
-        self.sent: list[SimpleNamespace] = []
-
-    def nthreads(self) -> dict[str, int]:
-        return {"worker": 2}
-
-    def submit(self, work: Any, name: str, items: list[int], *rest: Any, **keys: Any) -> Any:
-        future = Result(status="finished" if items == [1] else "lost", items=items)
-        self.sent.append(future)
-        return future
-
-    def gather(self, futures: list[Any]) -> list[tuple[list[int], float]]:
-        for future in self.sent:
-            future.status = "lost" if future.status == "finished" else "finished"
-        return [(future.items, 100.0) for future in futures]
-
-
-class Result(SimpleNamespace):
-    __hash__ = object.__hash__
-
-    def add_done_callback(self, told: Any) -> None:
-        told(self)
-
-
-def test_a_result_that_is_lost_with_its_worker_counts_once() -> None:
-    from sojourn.executors.cluster import _Tasks
-
-    tasks: Any = _Tasks(Forgetful(), "work", [1, 2], Deadly(), 9)  # type: ignore[arg-type]
-    tasks._seconds = 100.0  # a task of each item
-    told = tasks.run(patience=0.1)
-    assert [done for done in told if done is not None] == [[1], [2]]
-
-
 def test_a_scheduler_that_goes_is_told(tmp_path: Path) -> None:
     from sojourn.executors.cluster import Cluster
 
