@@ -1,6 +1,6 @@
 //! Parsing and changing of IPv4, TCP and UDP headers, as far as the network and the metrics need.
 
-use sojourn_base::packet::{Ecn, Flags};
+use sojourn_base::packet::{Address, Ecn, FiveTuple, Flags, Header, Packet};
 
 /// The transport of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,17 @@ pub struct Headers {
     pub payload: u16,
     /// The transport.
     pub transport: Transport,
+}
+
+impl Headers {
+    /// The packet number `index` at this address, as it enters the network at `side`: the sender's,
+    /// which is 0, or the receiver's.
+    pub fn packet(&self, address: &Address, side: usize, index: u32, header: Header) -> Packet {
+        let packet = address.packet(index, self.size, header);
+        let ports = u32::from(self.ports[side]) << 16 | u32::from(self.ports[1 - side]);
+        let tuple = FiveTuple { ports, ..packet.tuple };
+        Packet { ecn: self.ecn, tuple, ..packet }
+    }
 }
 
 const TCP: u8 = 6;

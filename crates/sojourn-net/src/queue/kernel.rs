@@ -154,6 +154,9 @@ impl State {
         while let Some(earlier) = self.order_of(&packet).pop_front().filter(|one| *one != number) {
             self.dropped.extend(self.inside.remove(&earlier));
         }
+        if self.order_of(&packet).is_empty() {
+            self.order.remove(&(packet.flow, packet.direction));
+        }
         self.left.push_back((packet, marked));
         self.returned = Some(now);
         true

@@ -91,6 +91,10 @@ pub struct FlowSpec {
     /// Whether the receiver merges segments that arrive back to back (GRO) and acknowledges them
     /// together: those of 50 us, or of the time given.
     pub gro: Gro,
+    /// Whether the receiver measures every packet: quantiles of one-way delays, jitter, runs of
+    /// losses. Default: of datagrams, not of what a congestion control sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_metrics: Option<bool>,
     /// Priority of its packets in the contention for a shared medium, in both directions.
     #[serde(skip_serializing_if = "is_usual")]
     pub access_category: AccessCategory,
@@ -146,6 +150,7 @@ impl Default for FlowSpec {
             whole_bursts: false,
             nagle: None,
             gro: Gro::default(),
+            packet_metrics: None,
             access_category: AccessCategory::default(),
             stack: None,
             from: None,
