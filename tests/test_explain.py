@@ -6,9 +6,11 @@ import json
 import re
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -16,6 +18,7 @@ from conftest import ROOT, TWO_FLOWS
 from sojourn.cli import cli
 from sojourn.errors import ScenarioError
 from sojourn.explain import Explanation, Finding, explain
+from sojourn.measured import Measured
 from sojourn.result import run
 
 CUBIC = {"cca": "cubic", "rtt": "40 ms"}
@@ -124,6 +127,8 @@ def test_marks_that_are_bleached_are_missed_behind_and_before_the_queue() -> Non
     assert "without ECN" in found.inferred
 
     assert not any(found.inferred for found in of(explained(flow, queue="codel"), "ecn"))
+    stuck = explained(flow, queue="codel", ecn_fault="stuck-ce").findings[0]
+    assert "sets CE whatever the queues do" in stuck.inferred
 
 
 def test_marks_that_a_control_does_not_heed_are_told() -> None:
@@ -147,6 +152,10 @@ def test_records_measure_what_samples_let_infer() -> None:
         assert not known.inferred
         (a,), (b,) = re.findall(share, guess.inferred)[:1], re.findall(share, known.text)[:1]
         assert int(a) == pytest.approx(int(b), abs=10)
+    guess, known = (of(made, "inflation", "flow 0 cubic")[0] for made in (inferred, measured))
+    assert "queues on its way" in guess.inferred
+    assert "queues on its way" in known.text
+    assert guess.numbers["queues_ms"] == pytest.approx(known.numbers["queues_ms"], rel=0.2)
     assert "; mode probe_bw" in of(measured, "limits", "flow 1 bbr")[0].text
 
 
@@ -169,6 +178,25 @@ def test_runs_without_what_a_cause_reads_are_explained_as_far_as_they_can_be() -
     assert not of(flood, "limits", "flow 0")
     arrivals = [{"label": "web", "cca": "cubic", "rtt": "40 ms", "load": 0.5, "size": "100 kB"}]
     assert "no samples" in explained(more={"arrivals": arrivals}).unknown[0]
+
+
+def test_a_kernel_does_not_tell_window_from_pacing() -> None:
+    made = run(
+        {
+            "duration": "2 s",
+            "topology": {"kind": "dumbbell", "bottleneck": {"rate": "20 Mbit/s"}},
+            "flows": [CUBIC],
+        }
+    )
+    samples = dict(made.data.tables["flow_samples"])
+    for column in ("limited_by_cwnd", "limited_by_pacing", "lost"):
+        samples[column] = np.full(len(samples["time"]), np.nan)
+    data = replace(made.data, tables={**made.data.tables, "flow_samples": samples})
+    told = explain(Measured(made.scenario, data, made.timing, origin={"backend": "live"}))
+    (limits,) = of(told, "limits")
+    assert limits.text.startswith("limited by the congestion window or pacing 100 %")
+    assert limits.weight < 0.5
+    assert not told.unknown
 
 
 def test_many_flows_are_told_as_groups() -> None:

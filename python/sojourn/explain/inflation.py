@@ -19,7 +19,7 @@ _MISTAKEN = 1.1
 #: The cause of the same delay, the queue, is told first.
 _BEHIND = 0.95
 #: What else takes time, where queues take less than half of the difference.
-_REST = "the rest is transmission and what waits for delayed ACKs"
+_REST = "the rest is transmission and delayed ACKs"
 #: Parties that differ by less are told together.
 _ALIKE = 0.1
 
@@ -71,7 +71,8 @@ def _of_party(evidence: Evidence, party: Party) -> Finding:
     told = [place if measured and queued > 0 else ""]
     told += [mistaken if own > _MISTAKEN * base + _LEAST else ""]
     guesses = [place if not measured and queued > 0 else ""]
-    guesses += [_REST if queued < (srtt - base) / 2 else ""]
+    back = "" if evidence.waited is not None else ", and queues on the way of the ACKs"
+    guesses += [f"{_REST}{back}" if queued < (srtt - base) / 2 else ""]
     return Finding(
         "flow",
         party.name,
@@ -86,19 +87,18 @@ def _of_party(evidence: Evidence, party: Party) -> Finding:
 
 
 def _queued(evidence: Evidence, party: Party) -> tuple[float, bool]:
-    """Mean time of a packet in all queues on its way (s), and whether it is that of the party's
-    own packets: else it is that of all packets there, which is the same in a queue without classes.
+    """Mean time in all queues on the way of each flow (s), and whether it is that of the party's
+    own packets, there and back: else it is that of all packets where its data passes, which is the
+    same in a queue without classes.
     """
-    links = sorted({link for flow in party.ids for link in evidence.paths[flow]})
     if evidence.waited is not None:
-        names = [evidence.links[link] for link in links]
-        own = pl.col("link").is_in(names) & pl.col("flow").is_in([*party.ids])
-        rows = evidence.waited.filter(own)
-        of_links = rows.group_by("link").agg(pl.col("count", "sojourn").sum())
-        return float((of_links["sojourn"] / of_links["count"]).sum()), True
-    each = ratio(evidence.link.total("sojourn_sum"), evidence.link.total("sojourn_count"))
+        rows = evidence.waited.filter(pl.col("flow").is_in([*party.ids]))
+        each = rows.group_by("flow").agg((pl.col("sojourn") / pl.col("count")).sum())
+        return float(each["sojourn"].to_numpy().mean()) if each.height else np.nan, True
+    sums, counts = (evidence.link.total(f"sojourn_{of}") for of in ("sum", "count"))
+    links = np.nan_to_num(ratio(sums, counts))
     alone = len(evidence.parties) == 1 and not evidence.come_and_go
-    return float(np.nansum(each[links])), alone
+    return float(np.mean([links[[*evidence.paths[flow]]].sum() for flow in party.ids])), alone
 
 
 def _own_minimum(evidence: Evidence, party: Party) -> float:

@@ -18,13 +18,18 @@ _CALLED = {
     "receiver": "the receiver's window",
     "send_buffer": "the send buffer",
     "application": "the application",
+    "network": "the congestion window or pacing",
 }
+#: Those of the network and the control, which not every backend tells apart.
+_NETWORK = {"cwnd", "pacing"}
 #: Those that are no reply of the network: the number is so because of them.
 _OWN = ("receiver", "send_buffer", "application")
 #: Their settings in the scenario.
 _SET_BY = {"receiver": "receive_buffer", "send_buffer": "send_buffer"}
 #: A limit of less of the time is not told.
 _LEAST = 0.05
+#: ... and neither is a word of the control for less of it.
+_LEAST_WORD = 0.01
 #: Window and pacing limit every flow that has enough to send.
 _USUAL = 0.2
 
@@ -51,7 +56,9 @@ def find(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _shares(evidence: Evidence, party: Party) -> dict[str, float]:
-    """Of the time, by limit, the largest first; without those that are unknown."""
+    """Of the time, by limit, the largest first. A kernel does not tell window from pacing: both
+    are what the others leave.
+    """
     shares = {}
     weights = evidence.flow.active_time[party.flows]
     for limit in LIMITS:
@@ -59,6 +66,8 @@ def _shares(evidence: Evidence, party: Party) -> dict[str, float]:
         known = ~np.isnan(each) & (weights > 0)
         if known.any():
             shares[limit] = float(np.average(each[known], weights=weights[known]))
+    if shares and not _NETWORK & shares.keys():
+        shares["network"] = max(0.0, 1 - sum(shares.values()))
     return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
@@ -70,6 +79,8 @@ def _listed(shares: dict[str, float], told: list[str]) -> str:
 
 def _when(evidence: Evidence, party: Party, limit: str) -> tuple[float, float] | None:
     """When it limits for half of the time or more."""
+    if limit == "network":
+        return None
     limited = evidence.over_time(f"limited_by_{limit}", party)
     active = evidence.active(party)
     return evidence.when((active > 0) & (limited >= active / 2))
@@ -95,6 +106,7 @@ def _set(evidence: Evidence, party: Party, limit: str) -> str:
 def _words(evidence: Evidence, party: Party) -> str:
     """What the control was in, as it was recorded."""
     for name, shares in evidence.words(party):
-        told = [f"{word} {percent(share)}" for word, share in [*shares.items()][:2]]
+        most = [(word, share) for word, share in [*shares.items()][:2] if share >= _LEAST_WORD]
+        told = [f"{word} {percent(share)}" for word, share in most]
         return f"; {name} {', '.join(told)}"
     return ""

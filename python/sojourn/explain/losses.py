@@ -42,6 +42,8 @@ _SHORT = 0.25
 _NEARLY_ALL = 0.9
 #: Loss recovery is told from this share of the time on.
 _RECOVERY = 0.1
+#: The weight of a timeout of each flow.
+_TIMEOUT = 0.05
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
@@ -163,12 +165,12 @@ def _recovery(evidence: Evidence, party: Party, rtos: float, share: float) -> Fi
         told.append(f"{lost:,.0f} segments taken for lost ({percent(lost / sent)} of those sent)")
     if needless > 0:
         told.append(f"{needless:,.0f} resent needlessly")
-    samples = evidence.flow.samples
+    samples, each = evidence.flow.samples, len(party.flows)
     counts = evidence.over_time("rtos" if rtos > 0 else "recovery_time", party)
     return Finding(
         "flow",
         party.name,
-        float(min(1.0, max(np.nan_to_num(share), 0.05 * np.nan_to_num(rtos)))),
+        float(min(1.0, max(np.nan_to_num(share), _TIMEOUT * np.nan_to_num(rtos) / each))),
         ", ".join(told),
         when=middle_half(counts, samples.begins, samples.ends),
         flows=party.ids,

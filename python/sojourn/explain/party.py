@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.groups import groups
+from sojourn.groups import Group, groups
 from sojourn.measured import Measured
 from sojourn.outcome import flow_identities
 
@@ -33,12 +33,14 @@ def parties(run: Measured) -> list[Party]:
     """Each flow, or groups of many; none in a run of transfers alone."""
     count = run.data.flow.count
     if count > MOST_FLOWS:
-        return [
-            Party(f"{len(group.flows):,} flows {group.name}", group.flows)
-            for group in groups(run, MOST_GROUPS)
-        ]
+        return [Party(_called(group), group.flows) for group in groups(run, MOST_GROUPS)]
     named = flow_identities(run.scenario.canonical)
     return [
         Party(f"flow {flow['id']} {flow['label'] or flow['cca']}", np.array([place]))
         for place, flow in enumerate(named)
     ]
+
+
+def _called(group: Group) -> str:
+    count = len(group.flows)
+    return f"{count:,} flows {group.name}" if count > 1 else f"flow {group.flows[0]} {group.name}"

@@ -19,6 +19,8 @@ _LITTLE = 0.5
 _OWN = 0.5
 #: Base RTTs that differ by this factor, and loss that does not, tell flows apart.
 _LONGER, _ALIKE = 1.5, 2.0
+#: A link at which packets wait for less, on average, is not congested; s.
+_WAITS = 1e-3
 #: Bandwidth-delay products in flight of a flow that fills the queue, and of one that does not.
 _FILLS, _HOLDS_BACK = 2.0, 1.5
 
@@ -103,9 +105,19 @@ def _why(evidence: Evidence, party: Party, winner: Party) -> str:
     if mine > _LONGER * theirs:
         longer = f"{short(1e3 * mine)} ms, not {short(1e3 * theirs)} ms"
         told.append(f"its base RTT is {longer}, so that it grows more slowly")
+    passes, passed = (len(_congested(evidence, one)) for one in (party, winner))
+    if passes > passed:
+        told.append(f"its packets wait at {passes} links on their way, the others at {passed}")
     if own != other:
         told.append(_bounds(evidence, party, winner) or _answers(evidence, party, winner, other))
     return "; ".join(filter(None, told))
+
+
+def _congested(evidence: Evidence, party: Party) -> set[int]:
+    """The links on a party's way where packets wait noticeably."""
+    sums, counts = (evidence.link.total(f"sojourn_{of}") for of in ("sum", "count"))
+    way = {link for flow in party.ids for link in evidence.paths[flow]}
+    return {link for link in way if ratio(sums, counts)[link] >= _WAITS}
 
 
 def _controls(evidence: Evidence, party: Party) -> str:
