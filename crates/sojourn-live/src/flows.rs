@@ -16,7 +16,7 @@ use crate::observed::Observed;
 use crate::sys;
 use crate::tcp_info::{self, Followed};
 use crate::transfers::Transfers;
-use crate::wire::{Headers, parse, set_ecn};
+use crate::wire::{Headers, parse, set_class};
 
 /// Port of the receiver of flow 0; that of flow 1 is the next one, and so on. Those of the variants of
 /// arrivals follow.
@@ -240,8 +240,8 @@ impl Tap for Flows {
     }
 
     fn leaves(&mut self, now: Time, packet: &Packet, bytes: &mut [u8]) -> usize {
-        set_ecn(bytes, packet.ecn);
-        let forward = packet.direction == Direction::Forward;
+        set_class(bytes, packet.dscp(), packet.ecn);
+        let forward = packet.direction() == Direction::Forward;
         let Some(headers) = parse(bytes) else { return usize::from(forward) };
         let seen = self.flows.get_mut(packet.flow as usize).map(|flow| &mut flow.seen);
         match (seen, &mut self.transfers) {

@@ -4,11 +4,14 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use nix::sys::socket::sockopt::{RcvBufForce, ReuseAddr, SndBufForce, TcpCongestion, TcpMaxSeg};
+use nix::sys::socket::sockopt::{
+    Ipv4Tos, RcvBufForce, ReuseAddr, SndBufForce, TcpCongestion, TcpMaxSeg,
+};
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, connect, listen, setsockopt,
     socket,
 };
+use sojourn_base::packet::Dscp;
 use sojourn_sim::spec::{BufferSize, Controls, Flow, Pacing};
 
 use crate::controls::{kernel_name, no_control};
@@ -47,6 +50,11 @@ pub(crate) fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
             .map_err(|error| failed("setting the largest segment")(error.into()))?;
     }
     limit_buffers(&socket, flow).map_err(failed("setting a buffer's size"))?;
+    if flow.spec.dscp != Dscp::BEST_EFFORT {
+        let class = i32::from(flow.spec.dscp.number()) << 2;
+        setsockopt(&socket, Ipv4Tos, &class)
+            .map_err(|error| failed("setting a codepoint")(error.into()))?;
+    }
     Ok(socket)
 }
 

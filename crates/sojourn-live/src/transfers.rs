@@ -119,10 +119,10 @@ impl Transfers {
     /// A packet of a connection has left the network.
     pub(crate) fn leaves(&mut self, now: Time, packet: &Packet, headers: &Headers) {
         let [source, destination] = headers.ports;
-        let port = if packet.direction == Direction::Forward { source } else { destination };
+        let port = if packet.direction() == Direction::Forward { source } else { destination };
         let connection = self.connections.get_mut(&port).filter(|one| one.flow == packet.flow);
         let Some(Connection { entry, carried: Some(carried), .. }) = connection else { return };
-        if packet.direction == Direction::Forward {
+        if packet.direction() == Direction::Forward {
             return carried.seen.received(now, headers);
         }
         carried.seen.acknowledged(now, headers);
@@ -203,7 +203,7 @@ impl Carried {
 mod tests {
     use std::sync::Arc;
 
-    use sojourn_base::packet::Ecn;
+    use sojourn_base::packet::{Dscp, Ecn};
     use sojourn_sim::catalogue;
     use sojourn_sim::scenario::Scenario;
     use sojourn_sim::sim::{Surroundings, arrivals};
@@ -258,7 +258,8 @@ mod tests {
         let ([seq, ack], (flags, payload)) = (numbers, what);
         let transport = Transport::Tcp(Segment { seq, ack, flags, sacks: false });
         let size = 52 + u32::from(payload);
-        let headers = Headers { size, ecn: Ecn::NotEct, ports, payload, transport };
+        let dscp = Dscp::BEST_EFFORT;
+        let headers = Headers { size, ecn: Ecn::NotEct, dscp, ports, payload, transport };
         let packet = transfers.enters(at(ms), side, &headers).unwrap();
         assert_eq!((packet.flow, packet.tuple.ports), (1 << 24 | 1024, 1024 << 16 | 10_000));
         transfers.leaves(at(ms + 10), &packet, &headers);

@@ -6,7 +6,7 @@ use crate::error::FieldError;
 use crate::given::Given;
 use crate::net::{self, Alarm, Network, Regions, Split};
 use crate::node::{self, Behaviour, NodeInit};
-use crate::packet::{Address, Direction, FiveTuple};
+use crate::packet::Address;
 use crate::record::live::Log;
 use crate::record::{Chunks, FlowFacts, Recorder};
 use crate::registry::Catalogue;
@@ -18,14 +18,16 @@ use crate::sim::hosts::{Elsewhere, FlowHosts};
 use crate::sim::sampler::{Homes, Sampler};
 use crate::spec::{Flow, Node, Traffic, Transport};
 use crate::tcp::HostMemory;
-use crate::topology::{PlannedNode, Routes};
+use crate::topology::PlannedNode;
 use crate::transport::TransportInit;
 use crate::units::{Span, Time};
 
+mod addresses;
 mod ends;
 mod links;
 mod media;
 
+use addresses::addresses;
 use ends::ends;
 use links::{BuiltLink, links};
 use media::media;
@@ -217,20 +219,7 @@ fn network(
         };
         added.map_err(|e| e.within("topology"))?;
     }
-    let mut addresses = Vec::with_capacity(plan.routes.len());
-    for (flow, routes) in (0..).zip(&plan.routes) {
-        let Routes { source, destination, forward, backward } = routes;
-        let tuple = FiveTuple { source: *source, destination: *destination, ports: flow };
-        let address =
-            |direction, route, socket, tuple| Address { flow, direction, route, socket, tuple };
-        let mut route =
-            |links: &[u32]| net.route(&links.iter().map(|link| *link as usize).collect::<Vec<_>>());
-        let (there, back) = (route(forward)?, route(backward)?);
-        addresses.push([
-            address(Direction::Forward, there, 2 * flow + 1, tuple),
-            address(Direction::Backward, back, 2 * flow, tuple.reversed()),
-        ]);
-    }
+    let addresses = addresses(scenario, &mut net)?;
     Ok((net.build(), addresses))
 }
 
