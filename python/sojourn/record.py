@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -38,6 +38,9 @@ _ROWS = 500_000
 #: Takes a table's name, columns, and the words that numbers in its columns of words stand for; of a
 #: file that is none of rows the next ``bytes``.
 Add = Callable[[str, dict[str, Any], list[str | None]], object]
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -106,3 +109,16 @@ class Recording:
         if frames := self._waiting[table]:
             self._spool.write(table, pl.concat(frames))
             frames.clear()
+
+
+def recorded(
+    canonical: Mapping[str, Any], spool: Path | None, run: Callable[[Add | None], T]
+) -> tuple[T, Record | None]:
+    """What ``run`` makes of a canonical scenario, and what the scenario asks to be recorded, below
+    ``spool`` if given: ``run`` is told where that goes, or that nothing is wanted.
+    """
+    kinds = canonical.get("record", ())
+    if not kinds:
+        return run(None), None
+    recording = Recording(kinds, spool)
+    return run(recording.add), recording.finished()

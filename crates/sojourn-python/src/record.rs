@@ -19,11 +19,15 @@ impl Failure {
         failure.as_ref().map_or(Ok(()), |error| Err(error.clone_ref(py)))
     }
 
-    /// Passes rows, unless that has failed before.
+    /// Passes rows, unless that has failed before. Whoever checks meanwhile may hold the interpreter
+    /// that this waits for.
     fn pass(&self, rows: impl FnOnce(Python<'_>) -> PyResult<()>) {
-        let mut failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if failure.is_none() {
-            *failure = Python::attach(rows).err();
+        let failure = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure().is_some() {
+            return;
+        }
+        if let Err(error) = Python::attach(rows) {
+            failure().get_or_insert(error);
         }
     }
 }

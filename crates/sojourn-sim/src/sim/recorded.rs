@@ -18,8 +18,8 @@ pub(super) fn log(scenario: &Scenario, sink: Sink) -> Log {
     }
 }
 
-/// What the capture of a scenario consists of.
-fn setup(scenario: &Scenario) -> Setup {
+/// What the capture of a scenario consists of, with the hosts of its plan.
+pub fn setup(scenario: &Scenario) -> Setup {
     let (plan, spec) = (scenario.plan(), scenario.pcap.clone().unwrap_or_default());
     let wanted =
         |path: usize| spec.flows.as_ref().is_none_or(|flows| flows.contains(&(path as u32)));

@@ -108,17 +108,21 @@ fn put_udp(packet: &Packet, ports: [u16; 2], out: &mut Vec<u8>) {
     out.extend([0; 2]);
 }
 
-/// Writes the transport's checksum into the headers of an IP packet of `size` bytes; those that follow
-/// are zero, and add nothing to it.
-fn seal(bytes: &mut [u8], size: usize) {
-    let (ip, transport) = bytes.split_at_mut(IP);
-    let length = ((size - IP) as u16).to_be_bytes();
-    let sum = checksum_of(&[&ip[12..], &[0, ip[9]], &length, transport]);
-    let (place, sum) = match ip[9] {
-        // In UDP zero stands for none.
-        UDP => (6, if sum == 0 { 0xffff } else { sum }),
-        _ => (16, sum),
-    };
+/// Writes the transport's checksum into the headers of an IP packet of `size` bytes, in place of any
+/// that is there; the bytes that follow are zero, and add nothing to it.
+///
+/// # Panics
+/// If these are not the whole headers of IPv4 and UDP, or TCP.
+pub fn seal(bytes: &mut [u8], size: usize) {
+    let length = usize::from(bytes[0] & 15) * 4;
+    let (ip, transport) = bytes.split_at_mut(length);
+    let is_udp = ip[9] == UDP;
+    let place = if is_udp { 6 } else { 16 };
+    transport[place..place + 2].fill(0);
+    let length = ((size - length) as u16).to_be_bytes();
+    let sum = checksum_of(&[&ip[12..IP], &[0, ip[9]], &length, transport]);
+    // In UDP zero stands for none.
+    let sum = if is_udp && sum == 0 { 0xffff } else { sum };
     transport[place..place + 2].copy_from_slice(&sum.to_be_bytes());
 }
 

@@ -20,7 +20,7 @@ mod ledger;
 mod tcp;
 
 pub use ends::{HostTap, LinkEnds};
-pub use headers::{Headers, address};
+pub use headers::{Headers, address, seal};
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
