@@ -1,11 +1,21 @@
 //! An end of a flow, sans-I/O: packets and times go in, packets and the next timeout come out.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
 use crate::counters::reception::ReceptionFigures;
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::Time;
+
+/// What is in datagrams whose packets carry only a number.
+pub trait Datagrams: fmt::Debug + Send + Sync {
+    /// Appends the bytes of the datagram that a packet carries, those of its payload zero; whether it
+    /// is known. One that has arrived, or was lost long ago, need not be.
+    fn write(&self, packet: &Packet, out: &mut Vec<u8>) -> bool;
+}
 
 /// One end of a flow.
 pub trait Endpoint: Send {
@@ -61,6 +71,11 @@ pub trait Endpoint: Send {
     /// Bytes of payload that the application has written and this end has not sent yet.
     fn unsent(&self) -> u64 {
         0
+    }
+
+    /// The datagrams that this end sends, if their packets carry only numbers.
+    fn datagrams(&self) -> Option<Arc<dyn Datagrams>> {
+        None
     }
 
     /// Names and values of internal state worth recording, such as those of a congestion control.

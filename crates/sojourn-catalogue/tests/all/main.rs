@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)]
 
 mod buffers;
+mod captured;
 mod catalogue;
 mod conformance;
 mod corpus;

@@ -1,11 +1,13 @@
 //! An endpoint whose state is recorded.
 
+use std::sync::Arc;
+
 use super::capture::HostTap;
 use super::live::Watch;
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
 use crate::counters::reception::ReceptionFigures;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Datagrams, Endpoint};
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -85,6 +87,10 @@ impl Endpoint for RecordedEndpoint {
 
     fn arrived(&self) -> u64 {
         self.inner.arrived()
+    }
+
+    fn datagrams(&self) -> Option<Arc<dyn Datagrams>> {
+        self.inner.datagrams()
     }
 
     fn observe(&self, out: &mut Observer<'_>) {

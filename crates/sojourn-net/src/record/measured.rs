@@ -1,9 +1,11 @@
 //! A receiving endpoint whose packets are measured.
 
+use std::sync::Arc;
+
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
 use crate::counters::reception::{Reception, ReceptionFigures};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Datagrams, Endpoint};
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -73,6 +75,10 @@ impl Endpoint for MeasuredEndpoint {
 
     fn arrived(&self) -> u64 {
         self.inner.arrived()
+    }
+
+    fn datagrams(&self) -> Option<Arc<dyn Datagrams>> {
+        self.inner.datagrams()
     }
 
     fn observe(&self, out: &mut Observer<'_>) {

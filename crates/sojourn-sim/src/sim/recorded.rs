@@ -56,8 +56,12 @@ impl Captured {
         capture.wants(path as u32).then_some(Captured { capture, hosts })
     }
 
-    /// The taps of a flow of this path, which begins; `both` ends may send data.
-    fn begin(&self, flow: u32, spec: &FlowSpec, both: bool) -> [HostTap; 2] {
+    /// The taps of a flow of this path, which begins at these ends; `both` may send data.
+    fn begin(
+        &self,
+        ends: &[Box<dyn Endpoint>; 2],
+        (flow, spec, both): (u32, &FlowSpec, bool),
+    ) -> [HostTap; 2] {
         let buffer = match spec.receive_buffer {
             BufferSize::Auto => u32::MAX.into(),
             BufferSize::Stack => 0,
@@ -65,20 +69,24 @@ impl Captured {
         };
         let ecn = spec.ecn.unwrap_or_default();
         self.capture.open(flow, Conversation { mss: spec.mss, ecn, buffer, both });
+        let carried = ends.each_ref().map(|end| end.datagrams());
+        if carried.iter().any(Option::is_some) {
+            self.capture.carry(flow, carried);
+        }
         self.hosts.clone()
     }
 }
 
-/// The two ends of a flow, the sender's first, of whom `both` may send data; `watch` records the
-/// sender's state, `captured` their packets.
+/// The two ends of a flow, the sender's first, `about` which is known: its number, its keys, whether
+/// both may send data. `watch` records the sender's state, `captured` their packets.
 pub(super) fn ends(
     ends: [Box<dyn Endpoint>; 2],
-    (flow, spec, both): (u32, &FlowSpec, bool),
+    about: (u32, &FlowSpec, bool),
     watch: Option<Watch>,
     captured: Option<&Captured>,
 ) -> [Box<dyn Endpoint>; 2] {
+    let taps = captured.map(|captured| captured.begin(&ends, about).map(Some));
     let [sender, receiver] = ends;
-    let taps = captured.map(|captured| captured.begin(flow, spec, both).map(Some));
     let [here, there] = taps.unwrap_or_default();
     [recorded(sender, watch, here), recorded(receiver, None, there)]
 }

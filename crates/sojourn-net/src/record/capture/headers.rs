@@ -2,9 +2,11 @@
 //! up from what it has: addresses from numbers of hosts, ports from the flow's number.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::tcp::Connection;
-use super::{Conversation, Wire};
+use super::{Carried, Conversation, Wire};
+use crate::endpoint::Datagrams;
 use crate::packet::checksum::{checksum, checksum_of};
 use crate::packet::{Direction, Header, Packet, headers};
 
@@ -42,6 +44,8 @@ fn ports(flow: u32, direction: Direction) -> [u16; 2] {
 #[derive(Debug, Default)]
 pub struct Headers {
     connections: HashMap<u32, Connection>,
+    carried: HashMap<u32, Carried>,
+    between_nodes: Option<Arc<dyn Datagrams>>,
 }
 
 impl Wire for Headers {
@@ -49,8 +53,17 @@ impl Wire for Headers {
         self.connections.insert(flow, Connection::new(ends));
     }
 
+    fn carry(&mut self, flow: u32, carried: Carried) {
+        self.carried.insert(flow, carried);
+    }
+
+    fn carry_between_nodes(&mut self, carried: Arc<dyn Datagrams>) {
+        self.between_nodes = Some(carried);
+    }
+
     fn close(&mut self, flow: u32) {
         self.connections.remove(&flow);
+        self.carried.remove(&flow);
     }
 
     fn write(&mut self, packet: &Packet, snap: usize, out: &mut Vec<u8>) -> bool {
@@ -68,6 +81,14 @@ impl Wire for Headers {
 }
 
 impl Headers {
+    /// Where the datagram that a packet carries is.
+    fn carried_by(&self, packet: &Packet) -> Option<&Arc<dyn Datagrams>> {
+        match self.carried.get(&packet.flow) {
+            Some(ends) => ends[packet.direction() as usize].as_ref(),
+            None => self.between_nodes.as_ref(),
+        }
+    }
+
     /// Appends all headers of a packet, with the transport's checksum zero; returns whether it could.
     fn put(&mut self, packet: &Packet, out: &mut Vec<u8>) -> bool {
         let ports = ports(packet.flow, packet.direction());
@@ -80,9 +101,16 @@ impl Headers {
                 put_ip(packet, TCP, out);
                 connection.put_ack((packet, ack), ports, out);
             }
-            (Header::Datagram(_) | Header::Opaque(_), _) => {
+            (Header::Datagram(_), _) => {
                 put_ip(packet, UDP, out);
                 put_udp(packet, ports, out);
+            }
+            (Header::Opaque(_), _) => {
+                put_ip(packet, UDP, out);
+                put_udp(packet, ports, out);
+                if let Some(carried) = self.carried_by(packet) {
+                    carried.write(packet, out); // zeros stand for what it does not know any more
+                }
             }
             _ => return false,
         }
@@ -193,6 +221,33 @@ mod tests {
         let length = ((bytes.len() - 20) as u16).to_be_bytes();
         let parts = [&bytes[12..20], &[0, bytes[9]], &length, &bytes[20..]];
         assert_eq!(checksum_of(&parts), 0, "{bytes:?}");
+    }
+
+    /// A datagram.
+    #[derive(Debug)]
+    struct Content(&'static [u8]);
+
+    impl Datagrams for Content {
+        fn write(&self, _packet: &Packet, out: &mut Vec<u8>) -> bool {
+            out.extend(self.0);
+            true
+        }
+    }
+
+    #[test]
+    fn packets_have_the_datagrams_that_they_carry() {
+        let mut headers = headers(EcnMode::Off);
+        let sent = |headers: &mut Headers, snap| bytes(headers, 40, Header::opaque(3), snap);
+        assert_eq!(sent(&mut headers, 96)[28..], [0; 12]);
+        headers.carry_between_nodes(Arc::new(Content(b"from a node")));
+        assert_eq!(&sent(&mut headers, 96)[28..], b"from a node\0");
+        headers.carry(1_002, [Some(Arc::new(Content(b"of the flow"))), None]);
+        let whole = sent(&mut headers, 96);
+        assert_eq!(&whole[28..], b"of the flow\0");
+        holds(&whole);
+        assert_eq!(sent(&mut headers, 30), whole[..30]);
+        headers.close(1_002);
+        assert_eq!(&sent(&mut headers, 96)[28..], b"from a node\0");
     }
 
     #[test]

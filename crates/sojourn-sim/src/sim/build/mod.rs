@@ -63,6 +63,9 @@ impl Surroundings {
         let links = links(scenario, &paths, &flows, log)?;
         flows.truncate(expanded.len());
         let gift = scenario.gift()?;
+        if let Some((capture, datagrams)) = log.and_then(Log::capture).zip(gift.datagrams) {
+            capture.carry_between_nodes(datagrams);
+        }
         let (net, addresses) = network(scenario, links, &gift.nodes, log)?;
         let mut applications = Vec::new();
         for flow in &expanded {
