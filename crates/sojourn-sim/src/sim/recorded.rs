@@ -44,6 +44,8 @@ pub(super) struct Captured {
     capture: Capture,
     /// Of the sender's host and of the receiver's.
     hosts: [HostTap; 2],
+    /// Numbers of these.
+    numbers: [u16; 2],
 }
 
 impl Captured {
@@ -52,8 +54,9 @@ impl Captured {
         let capture = log?.capture()?.clone();
         let (plan, routes) = (scenario.plan(), &scenario.plan().routes[path]);
         let host = |number: u16| capture.host(&plan.nodes[usize::from(number)].name);
+        let numbers = [routes.source, routes.destination];
         let hosts = [host(routes.source)?, host(routes.destination)?];
-        capture.wants(path as u32).then_some(Captured { capture, hosts })
+        capture.wants(path as u32).then_some(Captured { capture, hosts, numbers })
     }
 
     /// The taps of a flow of this path, which begins at these ends; `both` may send data.
@@ -68,7 +71,8 @@ impl Captured {
             BufferSize::Bytes(bytes) => bytes,
         };
         let ecn = spec.ecn.unwrap_or_default();
-        self.capture.open(flow, Conversation { mss: spec.mss, ecn, buffer, both });
+        let (mss, hosts) = (spec.mss, self.numbers);
+        self.capture.open(flow, Conversation { mss, ecn, buffer, both, hosts });
         let carried = ends.each_ref().map(|end| end.datagrams());
         if carried.iter().any(Option::is_some) {
             self.capture.carry(flow, carried);

@@ -10,13 +10,14 @@
 //! | --- | --- |
 //! | blocks of the format | `blocks` |
 //! | IP and UDP headers; TCP headers with their options | `headers`, `tcp` |
-//! | numbers of bytes, where the core numbers segments | `ledger` |
+//! | numbers of bytes, where the core numbers segments; connections of a flow | `ledger`, `legs` |
 //! | places at which packets are captured | `ends` |
 
 mod blocks;
 mod ends;
 mod headers;
 mod ledger;
+mod legs;
 mod tcp;
 
 pub use ends::{HostTap, LinkEnds};
@@ -60,6 +61,8 @@ pub struct Conversation {
     pub buffer: u64,
     /// Whether both ends send data.
     pub both: bool,
+    /// Numbers of its hosts, the sender's first.
+    pub hosts: [u16; 2],
 }
 
 /// What is in the datagrams that the sender of a flow and its receiver send, where their packets carry
