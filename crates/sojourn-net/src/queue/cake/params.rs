@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::cobalt::check_rtt;
 use super::super::cobalt::law::{FOUR_STEPS, NEAREST, Roots};
 use crate::error::{FieldError, quoted};
-use crate::quantity::Bytes;
+use crate::quantity::{Bytes, Limit};
 use crate::spec::Stack;
 use crate::units::{Rate, Span};
 
@@ -31,8 +31,9 @@ pub struct Params {
     pub mpu: Bytes,
     /// Link-layer framing for which the shaper compensates.
     pub framing: Framing,
-    /// Buffer memory. By default four intervals at the rate, at least 4 MiB.
-    pub memory: Option<Bytes>,
+    /// Buffer memory; packets and bandwidth-delay products are converted with the memory of a full
+    /// packet. By default four intervals at the rate, at least 4 MiB.
+    pub memory: Option<Limit>,
     /// Whether Cake shapes traffic that has already passed the bottleneck: drops then count as
     /// sent, and the target grows with the number of bulk flows.
     pub ingress: bool,
