@@ -149,7 +149,7 @@ mod tests {
         assert!("0 /s".parse::<PerSecond>().is_err());
         assert_eq!("1 bdp".parse(), Ok(Limit::Bdp(1.0)));
         assert_eq!("0 packets".parse(), Ok(Limit::Packets(0)));
-        assert_eq!("0.5 BDP".parse().map(|limit: PacketLimit| limit.into()), Ok(Limit::Bdp(0.5)));
+        assert_eq!("0.5 BDP".parse::<PacketLimit>().map(Limit::from), Ok(Limit::Bdp(0.5)));
         assert_eq!("40 packets".parse(), Ok(PacketLimit::packets(40)));
     }
 
