@@ -43,12 +43,13 @@ def tenant(scenario: Scenario, plan: Plan) -> Tenant:
     of a sweep, and one on another backend than the simulator, has a directory of its own unless
     told otherwise.
     """
-    here = _base(json.loads(json.dumps(content(plan))))
+    own = json.loads(json.dumps(content(plan)))
+    here = _base(own)
 
     def differs(found: Manifest) -> str:
         if not is_on(found, plan):
             return f"{told(found.get('origin', {}))}, not {told(plan.origin or {})}"
-        renamed = _renamed(found.get("labels", {}), labelled(plan.grid))
+        renamed = _renamed(found.get("labels", {}), own.get("labels", {}))
         if renamed:
             return f"{renamed} stands for another value there"
         edited = edits(found, plan.sources)
