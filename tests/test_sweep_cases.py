@@ -10,6 +10,7 @@ import pytest
 
 from conftest import TWO_FLOWS
 from sojourn import ScenarioError
+from sojourn.campaign import keys
 from sojourn.located import named, settle
 from sojourn.overview import flow_names, sentence
 from sojourn.result import run as run_one
@@ -66,23 +67,26 @@ def test_cases_are_crossed_with_the_axes() -> None:
 
 def test_an_axis_may_change_a_part_of_what_its_case_sets() -> None:
     grid = '[sweep.grid]\n"topology.bottleneck.queue.kind" = ["fifo", "codel"]\n'
-    case = '[[sweep.cases]]\nname = "a"\n"topology.bottleneck.queue" = { kind = "pie", limit = "9 kB" }\n'
-    queues = [p.canonical["topology"]["bottleneck"]["queue"] for p in plan(load(BRIEF + case + grid))]
-    assert [(queue["kind"], queue["limit"]) for queue in queues] == [("fifo", "9 kB"), ("codel", "9 kB")]
+    queue = '"topology.bottleneck.queue" = { kind = "pie", limit = "9 kB" }'
+    case = f'[[sweep.cases]]\nname = "a"\n{queue}\n'
+    queues = [
+        point.canonical["topology"]["bottleneck"]["queue"]
+        for point in plan(load(BRIEF + case + grid))
+    ]
+    told = [(queue["kind"], queue["limit"]) for queue in queues]
+    assert told == [("fifo", "9 kB"), ("codel", "9 kB")]
 
 
 def test_a_name_is_no_part_of_the_run() -> None:
-    keys = [
+    told = [
         run_key(text)
         for text in (NAMED, NAMED.replace('name = "shallow", ', ""), NAMED.replace("shallow", "x"))
     ]
-    assert keys[0] == keys[1] == keys[2]
+    assert told[0] == told[1] == told[2]
 
 
 def run_key(text: str) -> str:
-    from sojourn.campaign.keys import run_key as key_of
-
-    return key_of(next(iter(plan(load(BRIEF + text)))).canonical)
+    return keys.run_key(next(iter(plan(load(BRIEF + text)))).canonical)
 
 
 def test_a_name_that_is_a_kinds_own_stays() -> None:

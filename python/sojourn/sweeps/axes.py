@@ -1,5 +1,4 @@
-"""The axes of a sweep: values of fields by their paths, and cases, each of which sets several fields
-together.
+"""The axes of a sweep: values of fields by their paths, and cases, each of several fields together.
 
 The cases are an axis of their own, :data:`CASE`, whose values are tables of paths with a name.
 """

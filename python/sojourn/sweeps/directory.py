@@ -64,8 +64,8 @@ def tenant(scenario: Scenario, plan: Plan) -> Tenant:
 
 
 def with_labels(found: Manifest, here: Manifest) -> Manifest:
-    """The manifest with the labels that another one has too: of values that the grid has lost, whose
-    runs are still there.
+    """The manifest with the labels that another one has too: of values that the grid has lost,
+    whose runs are still there.
     """
     before, after = found.get("labels", {}), here.get("labels", {})
     every = {axis: before.get(axis, {}) | after.get(axis, {}) for axis in (*before, *after)}

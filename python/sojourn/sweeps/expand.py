@@ -31,8 +31,8 @@ _KEYS = ("replications", "start_jitter", "metrics", "grid", "cases")
 MOST_RUNS = 10_000_000
 
 
-#: So many values are tried on their own before the first run, evenly spread over each axis's; others
-#: turn out to be wrong when their runs fail.
+#: So many values are tried on their own before the first run, evenly spread over each axis's;
+#: others turn out to be wrong when their runs fail.
 MOST_TRIED = 10_000
 #: A run as the sweep names it: the value of each axis, and which replication.
 Place = tuple[Coordinates, int]
@@ -236,10 +236,8 @@ def _refusal(axis: str, place: int, grid: Grid, error: ScenarioError) -> Scenari
         return ScenarioError(f"sweep.grid: the first values do not go together: {error}")
     path, value = _blamed(axis, grid[axis][place], error) or ("", grid[axis][place])
     field = field_of(axis, place, path)
-    same = error.field.count(".") == path.count(".") and _is_within(error.field, path)
-    refusal = ScenarioError(
-        f"{field} = {literal.given(value)}: {error.message if same else error}"
-    )
+    same = path != "" and error.field.count(".") == path.count(".")
+    refusal = ScenarioError(f"{field} = {literal.given(value)}: {error.message if same else error}")
     refusal.field = field
     return refusal
 

@@ -85,7 +85,9 @@ def _common(directories: Sequence[Path]) -> Manifest:
                 told = f"its {name} differs from that of {directories[0]}"
                 raise ScenarioError(f"{directory}: {told}: {_REMEDY[name]}")
     shared = {name: contents[0][name] for name in _SAME if name in contents[0]}
-    return reduce(lambda made, found: with_labels(found, made), contents, shared | {"shard": [1, 1]})
+    return reduce(
+        lambda made, found: with_labels(found, made), contents, shared | {"shard": [1, 1]}
+    )
 
 
 def _copy(sources: Sequence[Batches], target: Batches, identity: pl.Expr) -> None:

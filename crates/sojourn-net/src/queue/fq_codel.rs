@@ -219,7 +219,8 @@ mod tests {
 
     #[test]
     fn overflow_halves_the_fattest_queue_in_batches() {
-        let mut bench = discipline(Params { limit: PacketLimit::packets(200), ..Params::default() });
+        let mut bench =
+            discipline(Params { limit: PacketLimit::packets(200), ..Params::default() });
         (0..50).for_each(|i| bench.offer(1, i, 1500, Ecn::NotEct));
         (0..151).for_each(|i| bench.offer(2, i, 1500, Ecn::NotEct));
         assert_eq!(bench.counters.drops[DropReason::Overflow as usize], 64);

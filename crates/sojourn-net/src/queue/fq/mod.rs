@@ -365,7 +365,8 @@ mod tests {
     /// to end.
     #[test]
     fn a_new_flow_waits_for_the_band() {
-        let mut bench = Bench::new(Params { flow_limit: PacketLimit::packets(500), ..Params::default() });
+        let mut bench =
+            Bench::new(Params { flow_limit: PacketLimit::packets(500), ..Params::default() });
         (0..300).for_each(|_| bench.offer(Time::ZERO, 0, 1500));
         // The fast path, the initial quantum in the first band, then some of the second.
         (0..30).for_each(|_| assert_eq!(bench.take(Time::ZERO).map(|p| p.flow), Some(0)));
