@@ -3,6 +3,7 @@
 use super::live::Watch;
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
+use crate::counters::reception::ReceptionFigures;
 use crate::endpoint::Endpoint;
 use crate::observe::Observer;
 use crate::packet::Packet;
@@ -84,6 +85,10 @@ impl Endpoint for RecordedEndpoint {
 
     fn rtt_histogram(&self) -> Option<&Histogram> {
         self.inner.rtt_histogram()
+    }
+
+    fn reception(&self) -> ReceptionFigures {
+        self.inner.reception()
     }
 
     fn end_warmup(&mut self) {

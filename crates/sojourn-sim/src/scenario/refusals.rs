@@ -331,6 +331,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
             json!("../x"),
             "name: \"../x\" given; allowed: 1 to 100 characters without slashes, not beginning with a dot",
         ),
+        (flow("dscp"), json!("af44"), "flows.0.dscp: 'af44': expected a DiffServ codepoint"),
         // Combinations of keys.
         (flow("transport"), json!("udp"), "flows.0.cca: given with transport udp, which has none"),
         (

@@ -1,7 +1,7 @@
 //! The simulation: runs a scenario to its outcome.
 
 mod application;
-mod arrivals;
+pub mod arrivals;
 mod build;
 mod hosts;
 mod inspect;

@@ -24,7 +24,7 @@ type Waits = Arc<Mutex<HashMap<Key, (Span, u32)>>>;
 type Key = (Time, u32, Direction, u32);
 
 fn key(packet: &Packet) -> Key {
-    (packet.enqueued_at, packet.flow, packet.direction, packet.index)
+    (packet.enqueued_at, packet.flow, packet.direction(), packet.index)
 }
 
 impl Tap {

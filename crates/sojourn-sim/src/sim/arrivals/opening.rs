@@ -46,6 +46,7 @@ impl Driver {
             addresses: [address(there, first + 1, there.tuple), address(back, first, back.tuple)],
             base_rtt: path.base_rtt,
             small_queue: path.small_queue,
+            requests: owner.spec.keys.request.is_some(),
             copied: self.copied,
             random,
             memory: self.memory.as_ref(),

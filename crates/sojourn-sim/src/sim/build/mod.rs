@@ -6,9 +6,9 @@ use crate::error::FieldError;
 use crate::given::Given;
 use crate::net::{self, Alarm, Network, Regions, Split};
 use crate::node::{self, Behaviour, NodeInit};
-use crate::packet::{Address, Direction, FiveTuple};
+use crate::packet::Address;
 use crate::record::live::Log;
-use crate::record::{Chunks, FlowFacts, RecordedEndpoint, Recorder};
+use crate::record::{Chunks, FlowFacts, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
@@ -16,15 +16,19 @@ use crate::sim::application::Application;
 use crate::sim::arrivals::{Driver, Place};
 use crate::sim::hosts::{Elsewhere, FlowHosts};
 use crate::sim::sampler::{Homes, Sampler};
-use crate::spec::{Flow, Node, Recorded, Traffic, Transport};
+use crate::spec::{Flow, Node, Traffic, Transport};
 use crate::tcp::HostMemory;
-use crate::topology::{PlannedNode, Routes};
+use crate::topology::PlannedNode;
 use crate::transport::TransportInit;
 use crate::units::{Span, Time};
 
+mod addresses;
+mod ends;
 mod links;
 mod media;
 
+use addresses::addresses;
+use ends::ends;
 use links::{BuiltLink, links};
 use media::media;
 
@@ -100,14 +104,14 @@ pub(super) fn parts(
             addresses: *addresses,
             base_rtt,
             small_queue,
+            requests: false,
             copied,
             random,
             memory: memory.as_ref(),
             now: at(flow.spec.start),
         };
-        let made = ends(&init, scenario.catalogue());
-        let [sender, receiver] = made.map_err(|error| within(flow, error))?;
-        endpoints.extend([recorded(sender, flow.id, log), receiver]);
+        let made = ends(flow.id, &init, scenario.catalogue(), log);
+        endpoints.extend(made.map_err(|error| within(flow, error))?);
     }
     let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks };
     let driver = Driver::new(scenario, &place)?;
@@ -215,29 +219,8 @@ fn network(
         };
         added.map_err(|e| e.within("topology"))?;
     }
-    let mut addresses = Vec::with_capacity(plan.routes.len());
-    for (flow, routes) in (0..).zip(&plan.routes) {
-        let Routes { source, destination, forward, backward } = routes;
-        let tuple = FiveTuple { source: *source, destination: *destination, ports: flow };
-        let address =
-            |direction, route, socket, tuple| Address { flow, direction, route, socket, tuple };
-        let mut route =
-            |links: &[u32]| net.route(&links.iter().map(|link| *link as usize).collect::<Vec<_>>());
-        let (there, back) = (route(forward)?, route(backward)?);
-        addresses.push([
-            address(Direction::Forward, there, 2 * flow + 1, tuple),
-            address(Direction::Backward, back, 2 * flow, tuple.reversed()),
-        ]);
-    }
+    let addresses = addresses(scenario, &mut net)?;
     Ok((net.build(), addresses))
-}
-
-/// The sender of `flow`; its congestion control is recorded if `log` records controls.
-fn recorded(sender: Box<dyn Endpoint>, flow: u32, log: Option<&Log>) -> Box<dyn Endpoint> {
-    match log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{flow}.cc"))) {
-        Some(watch) => Box::new(RecordedEndpoint::new(sender, watch)),
-        None => sender,
-    }
 }
 
 /// Behaviour of a node.
@@ -273,16 +256,6 @@ fn flow_facts(scenario: &Scenario, flows: &[Flow<'_>]) -> Result<Vec<FlowFacts>,
         })
     };
     flows.iter().map(facts).collect()
-}
-
-/// Builds sender and receiver of a flow.
-fn ends(
-    init: &TransportInit<'_>,
-    catalogue: &Catalogue,
-) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
-    let transport = &init.flow.transport;
-    let entry = catalogue.find::<Transport>(&transport.kind).map_err(|e| e.within("transport"))?;
-    (entry.make)(&transport.params, init, catalogue)
 }
 
 fn application(
