@@ -1,5 +1,6 @@
 //! Parsing and changing of IPv4, TCP and UDP headers, as far as the network and the metrics need.
 
+pub use sojourn_base::packet::checksum::checksum;
 use sojourn_base::packet::{Address, Dscp, Ecn, FiveTuple, Flags, Header, Packet};
 
 /// The transport of a packet.
@@ -157,13 +158,7 @@ pub fn set_ecn(bytes: &mut [u8], to: Ecn) {
 /// Writes the traffic class with which a packet leaves the network: codepoint and ECN field; updates
 /// the header's checksum (RFC 1624).
 pub fn set_class(bytes: &mut [u8], dscp: Dscp, ecn: Ecn) {
-    let bits = match ecn {
-        Ecn::NotEct => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
-    };
-    let class = dscp.number() << 2 | bits;
+    let class = dscp.number() << 2 | ecn.codepoint();
     if bytes[1] == class {
         return;
     }
@@ -214,18 +209,6 @@ fn amend(checksum: &mut [u8], before: &[u8], after: &[u8]) {
         sum = (sum & 0xffff) + (sum >> 16);
     }
     checksum.copy_from_slice(&(!(sum as u16)).to_be_bytes());
-}
-
-/// Checksum of bytes in which it is still zero (RFC 1071); 0 for bytes in which it is correct.
-pub fn checksum(bytes: &[u8]) -> u16 {
-    let words = bytes
-        .chunks(2)
-        .map(|word| u32::from(u16::from_be_bytes([word[0], word.get(1).copied().unwrap_or(0)])));
-    let mut sum: u32 = words.sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! every structure of the endpoints is an array indexed by them. Segment 0 is the SYN, data starts
 //! at 1. `payload` gives the bytes a segment carries.
 
+pub mod checksum;
 mod dscp;
 pub mod headers;
 mod tcp;
@@ -41,6 +42,16 @@ impl Ecn {
     #[inline]
     pub fn is_capable(self) -> bool {
         self != Ecn::NotEct
+    }
+
+    /// The two bits of the IP header.
+    pub fn codepoint(self) -> u8 {
+        match self {
+            Ecn::NotEct => 0,
+            Ecn::Ect1 => 1,
+            Ecn::Ect0 => 2,
+            Ecn::Ce => 3,
+        }
     }
 }
 

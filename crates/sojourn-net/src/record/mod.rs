@@ -5,6 +5,7 @@
 //! computes the differences between successive samples. Observation costs nothing per packet beyond
 //! the counters themselves.
 
+pub mod capture;
 mod chunks;
 mod columns;
 mod endpoint;

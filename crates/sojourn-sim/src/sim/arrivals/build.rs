@@ -12,7 +12,9 @@ use crate::edge::link::LinkSpec;
 use crate::error::FieldError;
 use crate::packet::Address;
 use crate::record::Chunks;
+use crate::record::live::Log;
 use crate::scenario::Scenario;
+use crate::sim::recorded::Captured;
 use crate::spec::Transport;
 use crate::tcp::HostMemory;
 use crate::topology::Plan;
@@ -26,6 +28,8 @@ pub(in crate::sim) struct Place<'a> {
     pub memory: Option<&'a HostMemory>,
     /// Where rows go that do not wait for the end.
     pub chunks: Option<&'a Chunks>,
+    /// Where records go, if there are any.
+    pub log: Option<&'a Log>,
 }
 
 impl Driver {
@@ -41,13 +45,14 @@ impl Driver {
             return Ok(None);
         }
         Ok(Some(Box::new(Driver {
-            entries: entries(scenario, place.addresses)?,
+            entries: recorded_entries(scenario, place.addresses, place.log)?,
             slots: Vec::new(),
             free: Vec::new(),
             lingering: VecDeque::new(),
             first_socket: 2 * scenario.flow_count(),
             catalogue: Arc::clone(scenario.shared_catalogue()),
             memory: place.memory.cloned(),
+            capture: place.log.and_then(Log::capture).cloned(),
             copied: scenario.plan().may_copy(),
             end: Time::ZERO + scenario.duration,
             rows: TransferRows::new(place.chunks.cloned()),
@@ -62,12 +67,21 @@ impl Driver {
 /// # Errors
 /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
 pub fn entries(scenario: &Scenario, addresses: &[[Address; 2]]) -> Result<Vec<Entry>, FieldError> {
+    recorded_entries(scenario, addresses, None)
+}
+
+/// Likewise; `log` captures their packets, if it captures any.
+fn recorded_entries(
+    scenario: &Scenario,
+    addresses: &[[Address; 2]],
+    log: Option<&Log>,
+) -> Result<Vec<Entry>, FieldError> {
     let mut first = scenario.flow_count();
     let mut entries = Vec::new();
     for (spec, offer) in scenario.arrivals.iter().zip(scenario.offers()) {
         let variants = Variant::of(spec, first);
         first += variants.len();
-        let paths = variants.iter().map(|variant| path(scenario, variant, addresses));
+        let paths = variants.iter().map(|variant| path(scenario, variant, addresses, log));
         let paths = paths.collect::<Result<Vec<_>, _>>()?;
         entries.push(entry(scenario, entries.len(), spec, paths, offer.rate));
     }
@@ -91,6 +105,7 @@ fn path(
     scenario: &Scenario,
     variant: &Variant,
     addresses: &[[Address; 2]],
+    log: Option<&Log>,
 ) -> Result<Path, FieldError> {
     let plan = scenario.plan();
     let routes = &plan.routes[variant.path];
@@ -104,6 +119,7 @@ fn path(
         small_queue: first.is_some_and(|link| plan.links[*link as usize].on.is_some()),
         datagrams: !transport.facts.controlled,
         headers: transport.facts.headers,
+        captured: Captured::of(variant.path, scenario, log),
         slowest: [&routes.forward, &routes.backward].map(|way| Path::slowest(specs(plan, way))),
     })
 }

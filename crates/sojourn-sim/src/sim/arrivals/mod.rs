@@ -41,6 +41,7 @@ use std::sync::Arc;
 use super::sockets::Sockets;
 use super::timer::Timer;
 use crate::net::{Network, Step, Wake};
+use crate::record::capture::Capture;
 use crate::registry::Catalogue;
 use crate::tcp::HostMemory;
 use crate::traffic::Action;
@@ -63,6 +64,8 @@ pub(super) struct Driver {
     first_socket: usize,
     catalogue: Arc<Catalogue>,
     memory: Option<HostMemory>,
+    /// The capture that their packets are in, if there is one.
+    capture: Option<Capture>,
     copied: bool,
     /// End of the run, up to which a transfer that never ends grows old.
     end: Time,

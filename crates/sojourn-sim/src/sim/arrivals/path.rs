@@ -3,6 +3,7 @@
 use super::connection::Transfer;
 use crate::edge::link::LinkSpec;
 use crate::packet::Address;
+use crate::sim::recorded::Captured;
 use crate::spec::FlowSpec;
 use crate::units::{Rate, Span};
 
@@ -23,6 +24,8 @@ pub(in crate::sim) struct Path {
     pub datagrams: bool,
     /// IP and transport headers of a data packet, in bytes.
     pub headers: u32,
+    /// The capture of their packets at their hosts, if they are captured.
+    pub captured: Option<Captured>,
     /// The slowest link of their data, and that of their requests.
     pub slowest: [Slowest; 2],
 }

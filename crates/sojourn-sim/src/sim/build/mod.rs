@@ -15,8 +15,9 @@ use crate::scenario::Scenario;
 use crate::sim::application::Application;
 use crate::sim::arrivals::{Driver, Place};
 use crate::sim::hosts::{Elsewhere, FlowHosts};
+use crate::sim::recorded::{self, Captured};
 use crate::sim::sampler::{Homes, Sampler};
-use crate::spec::{Flow, Node, Traffic, Transport};
+use crate::spec::{Flow, Node, Recorded, Traffic, Transport};
 use crate::tcp::HostMemory;
 use crate::topology::PlannedNode;
 use crate::transport::TransportInit;
@@ -110,10 +111,11 @@ pub(super) fn parts(
             memory: memory.as_ref(),
             now: at(flow.spec.start),
         };
-        let made = ends(flow.id, &init, scenario.catalogue(), log);
-        endpoints.extend(made.map_err(|error| within(flow, error))?);
+        let made = ends(&init, scenario.catalogue());
+        let made = made.map_err(|error| within(flow, error))?;
+        endpoints.extend(recorded(made, flow, scenario, log));
     }
-    let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks };
+    let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks, log };
     let driver = Driver::new(scenario, &place)?;
     let routes = built.addresses.iter().map(|[there, back]| [there.route, back.route]);
     // Flows that begin in different regions share what hosts remember, and connections that come and
@@ -139,6 +141,18 @@ pub(super) fn parts(
         },
     };
     Ok((Regions::new(built.net, &split, hosts, log.is_some()), sampler))
+}
+
+/// The ends of a declared flow, with what records them.
+fn recorded(
+    made: [Box<dyn Endpoint>; 2],
+    flow: &Flow<'_>,
+    scenario: &Scenario,
+    log: Option<&Log>,
+) -> [Box<dyn Endpoint>; 2] {
+    let watch = log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{}.cc", flow.id)));
+    let captured = Captured::of(flow.id as usize, scenario, log);
+    recorded::ends(made, (flow.id, flow.spec, false), watch, captured.as_ref())
 }
 
 /// Region of each socket.
