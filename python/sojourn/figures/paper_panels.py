@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
-from sojourn.figures import paper_graph
+from sojourn.figures import paper_graph, paper_notes
 from sojourn.figures.chart import BLACK, DIVERGING, Boxes, Forest, Heat, Line, Panel, Spans
 from sojourn.numbers import number
 
@@ -23,6 +23,9 @@ _MARKERS = {
     "up": ("^", 8.0),
     "down": ("v", 8.0),
 }
+#: Lines of many points have their mark where they begin to be told apart, and at such shares of the
+#: panel's diagonal from there on.
+_NOW_AND_THEN = (0.06, 0.22)
 #: Boxes at one name take so much of the distance to the next.
 _BOX = 0.6
 #: ... and spans of the distance between theirs.
@@ -72,14 +75,16 @@ def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
         size = min(_LARGEST_SIZE, _LEVELS_SIZE / len(panel.levels))
         ax.set_yticks(range(len(panel.levels)), list(panel.levels), fontsize=size)
         ax.set_ylim(-0.6, len(panel.levels) - 0.4)
+    paper_notes.draw(ax, panel.notes)
 
 
-def begin_at_zero(ax: Axes) -> None:
-    """Lets the vertical axis begin at zero or below."""
-    low, high = ax.get_ylim()
-    if ax.dataLim.height == 0:  # one value has no span to make an axis of
-        low, high = sorted((0.0, float(ax.dataLim.ymax) or 1.0))
-    ax.set_ylim(min(0, low), high + 0.05 * (high - min(0, low)))
+def begin_at_zero(axes: Sequence[Axes]) -> None:
+    """Lets the vertical axis that they share begin at zero or below."""
+    low, high = axes[0].get_ylim()
+    shown = [ax.dataLim for ax in axes if np.isfinite(ax.dataLim.height)]
+    if shown and all(of.height == 0 for of in shown):  # one value has no span to make an axis of
+        low, high = sorted((0.0, float(max(of.ymax for of in shown)) or 1.0))
+    axes[0].set_ylim(min(0, low), high + 0.05 * (high - min(0, low)))
 
 
 def _draw_boxes(ax: Axes, boxes: Sequence[Boxes]) -> None:
@@ -189,7 +194,7 @@ def _draw_line(ax: Axes, line: Line) -> None:
         ax.plot(
             x,
             y,
-            marker,
+            line.marker or marker,
             color=line.color,
             label=line.label,
             markersize=size,
@@ -199,6 +204,7 @@ def _draw_line(ax: Axes, line: Line) -> None:
         )
     else:
         drawstyle = "steps-post" if line.style == "step" else "default"
+        joined = line.style == "joined"
         ax.plot(
             x,
             y,
@@ -207,8 +213,9 @@ def _draw_line(ax: Axes, line: Line) -> None:
             linestyle=line.dash,
             linewidth=1.2,
             drawstyle=drawstyle,
-            marker="o" if line.style == "joined" else "",
-            markersize=3,
+            marker=line.marker or ("o" if joined else ""),
+            markevery=None if joined else _NOW_AND_THEN,
+            markersize=3.5,
         )
     if line.error is not None:
         ax.errorbar(x, y, line.error, fmt="none", ecolor=line.color, elinewidth=1, capsize=2)
