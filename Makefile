@@ -160,12 +160,12 @@ bench: setup  ## Measure the simulator's speed
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/external.py
 
-sliq-speed:  ## Measure SLIQ over loopback, as 3.1.2 and 3.2.1 of the GNAT report (SECONDS=10, RUNS=3)
+sliq-speed: setup  ## Measure SLIQ over loopback, as 3.1.2 and 3.2.1 of the GNAT report (SECONDS=10, RUNS=3)
 	cargo build --release --quiet -p sojourn-sliq
-	$(PYTHON) benches/sliq.py --seconds $(or $(SECONDS),10) --runs $(or $(RUNS),3)
+	$(BIN)/python benches/sliq.py --seconds $(or $(SECONDS),10) --runs $(or $(RUNS),3)
 
-bench-ns3:  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
-	$(PYTHON) benches/ns3.py
+bench-ns3: setup  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
+	$(BIN)/python benches/ns3.py
 
 compare-ns3: setup  ## Hold TCP, queues and Wi-Fi beside ns-3's (Debian: libns3-dev, libgsl-dev)
 	$(BIN)/python benches/ns3_tcp.py

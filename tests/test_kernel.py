@@ -176,6 +176,28 @@ def test_initial_windows_and_pacing_are_as_in_the_simulator(kernel: On) -> None:
 
 @pytest.mark.concurrent
 @pytest.mark.needs("virtual-kernel")
+def test_users_read_and_think_as_in_the_simulator(kernel: On) -> None:
+    """Which depends on when transfers end."""
+    fixed = {"kind": "fixed", "mean": "100 ms"}
+    entry = {
+        **{"label": "users", "process": "closed", "users": 3, "think": fixed, "stop": "1.5 s"},
+        **{"session": {"transfers": 2, "reading": "50 ms"}, "size": "20 kB"},
+        **{"mix": [{"cca": "cubic", "rtt": "20 ms"}, {"cca": "reno", "rtt": "30 ms"}]},
+    }
+    link = {"kind": "dumbbell", "bottleneck": {"rate": "100 Mbit/s"}}
+    scenario = validated({"duration": "2 s", "topology": link, "arrivals": [entry]})
+    theirs, ours = kernel.run(scenario), sojourn.run(scenario)
+    same = ("size", "variant", "group", "cca", "outcome", "retransmissions", "timeouts")
+    rows = [run.transfers.sort("group", "arrival") for run in (theirs, ours)]
+    assert len(rows[0]) > 20
+    assert rows[0].select(same).equals(rows[1].select(same))
+    for name in ("arrival", "completed", "min_rtt"):
+        assert rows[0][name].to_list() == pytest.approx(rows[1][name].to_list(), abs=5e-3), name
+    assert theirs.to_json()["transfers"][0]["metrics"]["count"] == len(rows[0])
+
+
+@pytest.mark.concurrent
+@pytest.mark.needs("virtual-kernel")
 def test_a_control_that_no_kernel_has_is_refused(kernel: On, file: Path) -> None:
     changed = file.read_text(encoding="utf-8").replace('"cubic"', '"copa"')
     file.write_text(changed, encoding="utf-8")

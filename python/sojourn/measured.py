@@ -109,7 +109,9 @@ class Measured:
         slowdowns, such as ``fct_p99``: one for each row of :attr:`completions`, by batch means
         over this run alone; NaN where its transfers are too few.
         """
-        from sojourn.statistics import batches
+        if not self.data.transfer.members:
+            return np.empty(0)
+        from sojourn.statistics import batches  # takes longer to load than most runs take
 
         quantity, _, statistic = name.partition("_")
         view, share = self.data.transfer, STATISTICS[statistic]

@@ -1,19 +1,25 @@
-"""What is recorded as it happens: batches of rows from the core, kept in Parquet files."""
+"""What is recorded as it happens: batches of rows from the core, kept in Parquet files, and bytes
+of files that it writes itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from sojourn.errors import ScenarioError
-from sojourn.metrics.columns import Column
 from sojourn.spool import Spool
 
-#: What can be recorded, and in which table it is.
-KINDS = {"cc": "state", "queue": "state", "packets": "packets"}
+#: What can be recorded, and in which table or file it is.
+KINDS = {"cc": "state", "queue": "state", "packets": "packets", "pcap": "capture"}
+#: The names of files that are none of rows.
+FILES = {"capture": "packets.pcapng"}
+#: Keys of a scenario that say what is recorded, and make no other run of it.
+OF_RECORDS = ("record", "pcap")
 _REAL, _WORD, _COUNT = pl.Float64(), pl.String(), pl.Int64()
 #: The columns of the tables; times in seconds, sizes in bytes.
 SCHEMAS: dict[str, dict[str, pl.DataType]] = {
@@ -29,8 +35,9 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
 #: Rows that are gathered in memory before they are written.
 _ROWS = 500_000
 
-#: Takes a table's name, columns, and the words that numbers in its columns of words stand for.
-Add = Callable[[str, dict[str, Column], list[str | None]], object]
+#: Takes a table's name, columns, and the words that numbers in its columns of words stand for; of a
+#: file that is none of rows the next ``bytes``.
+Add = Callable[[str, dict[str, Any], list[str | None]], object]
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,8 @@ class Record:
     """What was recorded of a run, by table."""
 
     tables: Mapping[str, pl.LazyFrame]
+    #: Files that are none of rows, by their names in a directory of results.
+    files: Mapping[str, Path] = field(default_factory=dict)
     #: Where temporary files are, which last as long as this.
     spool: Spool | None = None
 
@@ -62,13 +71,17 @@ class Recording:
 
     def __init__(self, kinds: Collection[str], directory: Path | None) -> None:
         self._spool = Spool(directory)
-        tables = {KINDS[kind] for kind in kinds}
+        names = sorted({KINDS[kind] for kind in kinds})
+        self._files = [FILES[name] for name in names if name in FILES]
         self._waiting: dict[str, list[pl.DataFrame]] = {
-            table: [pl.DataFrame(schema=SCHEMAS[table])] for table in sorted(tables)
+            table: [pl.DataFrame(schema=SCHEMAS[table])] for table in names if table in SCHEMAS
         }
 
-    def add(self, table: str, columns: dict[str, Column], words: list[str | None]) -> None:
+    def add(self, table: str, columns: dict[str, Any], words: list[str | None]) -> None:
         """Takes a batch."""
+        if table in FILES:
+            self._spool.append(FILES[table], columns["bytes"])
+            return
         meant = pl.Series(words, dtype=_WORD)
         series = [
             meant.gather(columns[name]).alias(name)
@@ -85,7 +98,9 @@ class Recording:
         """What was recorded, once all of it has come."""
         for table in self._waiting:
             self._write(table)
-        return Record({table: self._spool.scan(table) for table in self._waiting}, self._spool)
+        tables = {table: self._spool.scan(table) for table in self._waiting}
+        files = {name: self._spool.path(name) for name in self._files}
+        return Record(tables, files, self._spool)
 
     def _write(self, table: str) -> None:
         if frames := self._waiting[table]:

@@ -102,15 +102,24 @@ class Spool:
 
     def write(self, name: str, rows: pl.DataFrame) -> None:
         """Writes the next rows of a table; their types are those of the first."""
+        parts = self._parts.setdefault(name, [])
+        path = self.path(f"{name}-{len(parts):09}")
+        rows = rows.cast(self._schemas.setdefault(name, rows.schema))
+        rows.write_parquet(path, row_group_size=_GROUP)
+        parts.append(path)
+
+    def append(self, name: str, content: bytes) -> None:
+        """Writes the next bytes of a file that is none of rows."""
+        with self.path(name).open("ab") as file:
+            file.write(content)
+
+    def path(self, name: str) -> Path:
+        """Where a file of this name is, if there is one."""
         if self._directory is None:
             self._directory = tempfile.TemporaryDirectory(
                 prefix=".spool-", suffix=".partial", dir=self._below, ignore_cleanup_errors=True
             )
-        parts = self._parts.setdefault(name, [])
-        path = Path(self._directory.name) / f"{name}-{len(parts):09}"
-        rows = rows.cast(self._schemas.setdefault(name, rows.schema))
-        rows.write_parquet(path, row_group_size=_GROUP)
-        parts.append(path)
+        return Path(self._directory.name) / name
 
     def add(self, name: str, columns: dict[str, Column]) -> None:
         """Takes rows of one of the core's tables while it runs (:data:`Take`). What is absent is so

@@ -13,12 +13,14 @@ use libloading::Library;
 use serde_json::{Map, Value};
 use sojourn_base::error::FieldError;
 use sojourn_base::observe::Observer;
-use sojourn_base::packet::{Backlog, Ecn, Header, Packet};
+use sojourn_base::packet::{Backlog, Dscp, Ecn, Header, Packet};
 use sojourn_base::units::Time;
 use sojourn_net::queue::{DropReason, QueueContext, QueueDiscipline, QueueInit};
 
 use crate::note::{self, Callback};
-use crate::queue_abi::{ABI, RawAttribute, RawInit, RawListener, RawPacket, RawQueue, SYMBOL};
+use crate::queue_abi::{
+    ABI, RawAttribute, RawInit, RawListener, RawPacket, RawQueue, RawTcp, SYMBOL,
+};
 
 /// Its documentation.
 pub const SOURCE: &str = include_str!("queue.rs");
@@ -212,15 +214,12 @@ impl QueueDiscipline for KernelQueue {
         let raw = RawPacket {
             packet: number,
             size: packet.size,
-            ecn: bits(packet.ecn),
+            tos: u32::from(packet.dscp().number()) << 2 | bits(packet.ecn),
             source: u32::from(packet.tuple.source),
             destination: u32::from(packet.tuple.destination),
             ports: packet.tuple.ports | PORTS,
             protocol: if matches!(packet.header, Header::Datagram(_)) { UDP } else { TCP },
-            ack: match &packet.header {
-                Header::Ack(ack) if packet.is_plain_ack() => ack.next,
-                _ => 0,
-            },
+            tcp: RawTcp::of(&packet.header),
         };
         self.listening((Callback::Enqueue, now), cx, reason, |functions, this, listener| unsafe {
             (functions.enqueue)(this, now.as_nanos(), &raw const raw, listener);
@@ -228,17 +227,18 @@ impl QueueDiscipline for KernelQueue {
     }
 
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
-        let mut ecn = 0;
+        let mut tos = 0;
         let call = (Callback::Dequeue, now);
         let number =
             self.listening(call, cx, DropReason::Aqm, |functions, this, listener| unsafe {
-                (functions.dequeue)(this, now.as_nanos(), &raw mut ecn, listener)
+                (functions.dequeue)(this, now.as_nanos(), &raw mut tos, listener)
             });
         if number == NONE {
             return None;
         }
         let mut packet = self.packets[number as usize];
-        packet.ecn = field(ecn);
+        packet.ecn = field(tos);
+        packet.way = packet.way.with_dscp(Dscp::of_class(tos as u8));
         self.free.push(number);
         self.backlog.remove(&packet);
         Some(packet)

@@ -2,6 +2,7 @@
 
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
+use crate::counters::reception::ReceptionFigures;
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -68,6 +69,11 @@ pub trait Endpoint: Send {
     /// RTT samples since the end of the warm-up, where this end takes them.
     fn rtt_histogram(&self) -> Option<&Histogram> {
         None
+    }
+
+    /// What this end has measured of the packets that arrived since the end of the warm-up.
+    fn reception(&self) -> ReceptionFigures {
+        ReceptionFigures::default()
     }
 
     /// The warm-up is over: distributions (not counters) are reset.

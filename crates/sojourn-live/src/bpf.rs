@@ -24,13 +24,13 @@ impl Registered {
     pub(crate) fn of(scenario: &Scenario) -> Result<Self, FieldError> {
         let mut done: Vec<[&str; 2]> = Vec::new();
         let mut links = Vec::new();
-        for (entry, flow) in scenario.flows.iter().enumerate() {
-            let only = flow.cca.as_ref().and_then(Controls::only);
+        for flow in scenario.paths() {
+            let only = flow.spec.cca.as_ref().and_then(Controls::only);
             let Some(cca) = only.filter(|cca| is_bpf(cca)) else { continue };
             let text = |key: &str| cca.params.get(key).and_then(|v| v.as_str()).unwrap_or_default();
             let control = [text("object"), text("name")];
             if !done.contains(&control) {
-                let within = |error: FieldError| error.within(&format!("flows.{entry}.cca"));
+                let within = |error: FieldError| error.within(&format!("{}.cca", flow.field()));
                 links.push(register(control).map_err(within)?);
                 done.push(control);
             }

@@ -1,14 +1,15 @@
 //! Checks before a live run: scenarios that it cannot run are refused, with the alternatives.
 
 use sojourn_base::error::FieldError;
+use sojourn_sim::arrivals::{ArrivalsSpec, Connections};
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::spec::{BufferSize, Cca, Controls, EcnMode, FlowSpec, Pacing, Spec};
+use sojourn_sim::spec::{BufferSize, Cca, Controls, EcnMode, Flow, FlowSpec, Pacing, Spec};
 
 use crate::controls::{is_bpf, kernel_name, paces_itself, tcp_ecn};
 use crate::flows::MOST_FLOWS;
 use crate::iproute;
 
-/// Checks that this kernel's endpoints support the scenario's flows.
+/// Checks that this kernel's endpoints support the scenario's flows and arrivals.
 ///
 /// # Errors Names the field, and the supported values.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
@@ -16,32 +17,63 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
         let message = "a live run records its samples only: leave it out, or use --backend sim";
         return Err(FieldError::new("record", message));
     }
-    if !scenario.arrivals.is_empty() {
-        let message = "given; a real kernel runs declared flows only: use --backend sim";
-        return Err(FieldError::new("arrivals", message));
-    }
-    let count = scenario.flows_expanded().len();
+    let paths = scenario.paths();
+    let count = paths.len();
     if count > MOST_FLOWS {
-        let message = format!("{count} flows given; a live run allows up to {MOST_FLOWS}");
+        let message = format!(
+            "{count} flows given; a live run allows up to {MOST_FLOWS}, variants of arrivals \
+             included"
+        );
         return Err(FieldError::new("flows", message));
     }
-    check_send_buffers(&scenario.flows)?;
+    check_send_buffers(&paths)?;
     for (entry, flow) in scenario.flows.iter().enumerate() {
         check_flow(flow, scenario).map_err(|error| error.within(&format!("flows.{entry}")))?;
+    }
+    for (entry, arrivals) in scenario.arrivals.iter().enumerate() {
+        let within = |error: FieldError| error.within(&format!("arrivals.{entry}"));
+        check_arrivals(arrivals, scenario).map_err(within)?;
+    }
+    Ok(())
+}
+
+/// A connection that is opened for a transfer and closed after it shows both ends where the transfer
+/// begins and ends.
+fn check_arrivals(entry: &ArrivalsSpec, scenario: &Scenario) -> Result<(), FieldError> {
+    let wrong = |field: &str, message: &str| Err(FieldError::new(field, message));
+    if entry.keys.connections != Connections::Each {
+        let message = "pool given; on a kernel a connection carries one transfer: give each, or \
+                       use --backend sim";
+        return wrong("connections", message);
+    }
+    if entry.keys.request.is_some() {
+        return wrong("request", "given; a kernel has no requests: use --backend sim");
+    }
+    for (number, (_, flow)) in entry.variants().into_iter().enumerate() {
+        let field = if entry.mix.is_empty() { String::new() } else { format!("mix.{number}") };
+        let checked = match flow.transport.kind.as_str() {
+            "tcp" => check_flow(flow, scenario),
+            kind => {
+                let message =
+                    format!("'{kind}' given; on a kernel arrivals have: tcp; or use --backend sim");
+                Err(FieldError::new("transport", message))
+            }
+        };
+        checked.map_err(|error| error.within(&field))?;
     }
     Ok(())
 }
 
 /// The maximum of send buffers is a setting of the senders' host, which all flows share.
-fn check_send_buffers(flows: &[FlowSpec]) -> Result<(), FieldError> {
-    let first = |size| flows.iter().position(|flow| flow.send_buffer == size);
+fn check_send_buffers(paths: &[Flow<'_>]) -> Result<(), FieldError> {
+    let first = |size| paths.iter().find(|path| path.spec.send_buffer == size).map(Flow::field);
     match (first(BufferSize::Stack), first(BufferSize::Auto)) {
         (Some(stack), Some(auto)) => {
             let message = format!(
-                "stack given, and auto in flows.{auto}; in a live run, give all flows the same of \
-                 the two, or sizes"
+                "stack given, and auto in {auto}; in a live run, give all flows the same of the \
+                 two, or sizes"
             );
-            Err(FieldError::new(format!("flows.{stack}.send_buffer"), message))
+            Err(FieldError::new(format!("{stack}.send_buffer"), message))
         }
         _ => Ok(()),
     }

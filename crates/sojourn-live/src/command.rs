@@ -89,10 +89,14 @@ fn run(
     stop: &AtomicBool,
     progress: &Progress,
 ) -> Result<Commanded, Error> {
+    if !scenario.arrivals.is_empty() {
+        let message = "given; the traffic is the command's own: leave it out";
+        return Err(FieldError::new("arrivals", message).into());
+    }
     let _registered = Registered::of(scenario)?;
     let surroundings = Surroundings::new(scenario, None)?;
     let Surroundings { mut net, addresses, flows, recorded_links, .. } = surroundings;
-    let devices = prepare(scenario, mtu(&flows))?;
+    let devices = prepare(scenario, mtu(&flows, &[]))?;
     let first = addresses.first().zip(flows.first());
     let (route, facts) =
         first.ok_or_else(|| FieldError::new("flows", "is empty; give one flow"))?;
@@ -164,7 +168,7 @@ fn prepare(scenario: &Scenario, mtu: u32) -> Result<[std::os::fd::OwnedFd; 2], E
 fn prefer(control: &str) -> Result<(), Error> {
     match namespace::set("ipv4/tcp_congestion_control", control) {
         Err(_) if !kernel_controls().iter().any(|known| known == control) => {
-            Err(no_control(0, control).into())
+            Err(no_control("flows.0", control).into())
         }
         _ => Ok(()),
     }

@@ -30,11 +30,11 @@ pub(crate) fn kernel_controls() -> Vec<String> {
     there.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
-/// Error: the kernel lacks a flow's control.
-pub(crate) fn no_control(entry: usize, name: &str) -> FieldError {
+/// Error: the kernel lacks the control of an entry, which `field` names.
+pub(crate) fn no_control(field: &str, name: &str) -> FieldError {
     let there = kernel_controls().join(", ");
     let message = format!("this kernel has no '{name}'; it has: {there}");
-    FieldError::new(format!("flows.{entry}.cca"), message)
+    FieldError::new(format!("{field}.cca"), message)
 }
 
 /// The value of `tcp_ecn` for a connection that uses this mode.

@@ -4,20 +4,24 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sojourn_base::packet::{Address, Direction, FiveTuple, Packet};
+use sojourn_base::packet::{Address, Direction, Packet};
 use sojourn_base::units::{Span, Time};
 use sojourn_net::net::{Network, Step};
 use sojourn_net::record::{FlowCounters, FlowFacts, Outcome, Recorder};
+use sojourn_sim::sim::arrivals::Entry;
 
 use crate::drive::Tap;
+use crate::news::News;
 use crate::observed::Observed;
 use crate::sys;
 use crate::tcp_info::{self, Followed};
-use crate::wire::{Headers, parse, set_ecn};
+use crate::transfers::Transfers;
+use crate::wire::{Headers, parse, set_class};
 
-/// Port of the receiver of flow 0; that of flow 1 is the next one, and so on.
+/// Port of the receiver of flow 0; that of flow 1 is the next one, and so on. Those of the variants of
+/// arrivals follow.
 pub const FIRST_PORT: u16 = 10_000;
-/// Maximum number of flows, which have one port each.
+/// Maximum number of flows and variants, which have one port each.
 pub const MOST_FLOWS: usize = (u16::MAX - FIRST_PORT) as usize;
 
 /// Smallest MTU that IPv4 allows.
@@ -107,14 +111,17 @@ impl LiveFlow {
     }
 }
 
-/// MTU for the largest packets of the flows.
-pub fn mtu(flows: &[FlowFacts]) -> u32 {
-    flows.iter().map(|flow| flow.full_packet).fold(SMALLEST_MTU, u32::max)
+/// MTU for the largest packets of the flows and of the entries of arrivals.
+pub fn mtu(flows: &[FlowFacts], entries: &[Entry]) -> u32 {
+    let largest = flows.iter().map(|flow| flow.full_packet);
+    largest.chain(entries.iter().map(Entry::largest_packet)).fold(SMALLEST_MTU, u32::max)
 }
 
-/// All flows of a run, and its recorder.
+/// All flows and transfers of a run, and its recorder.
 pub struct Flows {
     flows: Vec<LiveFlow>,
+    /// Those of a scenario with arrivals.
+    transfers: Option<Transfers>,
     facts: Vec<FlowFacts>,
     recorder: Recorder,
     recorded_links: usize,
@@ -122,11 +129,12 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// The flows with these addresses and senders.
+    /// The flows with these senders, whose addresses are the first ones, and these transfers.
     pub fn new(
         addresses: Vec<[Address; 2]>,
         senders: Vec<Sender>,
         facts: Vec<FlowFacts>,
+        transfers: Option<Transfers>,
         recorder: (Recorder, usize, Span),
     ) -> Self {
         let flow = |(addresses, sender)| LiveFlow {
@@ -138,7 +146,7 @@ impl Flows {
         };
         let flows = addresses.into_iter().zip(senders).map(flow).collect();
         let (recorder, recorded_links, sample_interval) = recorder;
-        Flows { flows, facts, recorder, recorded_links, sample_interval }
+        Flows { flows, transfers, facts, recorder, recorded_links, sample_interval }
     }
 
     /// Sets the timers with which a run begins.
@@ -160,6 +168,13 @@ impl Flows {
         }
     }
 
+    /// News of a transfer, from the other kernel.
+    pub fn hear(&mut self, news: News) {
+        if let Some(transfers) = &mut self.transfers {
+            transfers.hear(news);
+        }
+    }
+
     fn update(&mut self, now: Time) {
         self.flows.iter_mut().for_each(|flow| flow.update(now));
     }
@@ -170,6 +185,9 @@ impl Flows {
         let flows = self.flows.iter().map(LiveFlow::counters);
         let links = (0..self.recorded_links).map(|link| net.report(link));
         self.recorder.sample(now, flows, links);
+        if let Some(transfers) = &mut self.transfers {
+            transfers.sample(now);
+        }
         net.check()
     }
 
@@ -190,42 +208,49 @@ impl Flows {
         let sojourns: Vec<_> = links.map(|link| net.sojourn_histogram(link)).collect();
         let (recorder, events) = (self.recorder, net.events());
         let all = Outcome::gather(recorder, &self.facts, &counters, &rtts, &sojourns, events);
-        Ok(Outcome { flow_samples: all.flow_samples.without(UNKNOWN), ..all })
+        let flow_samples = all.flow_samples.without(UNKNOWN);
+        let told = self.transfers.map(|transfers| transfers.outcome(net.now()));
+        let (transfers, arrival_samples) = told.map(|[rows, samples]| (rows, samples)).unzip();
+        Ok(Outcome { flow_samples, transfers, arrival_samples, ..all })
     }
 }
 
-/// The flow of a packet that entered at `side`, by the receiver's port.
-fn flow_of(side: usize, headers: &Headers) -> Option<usize> {
+/// The path of a packet that entered at `side`, by the receiver's port: its flow's, or its variant's.
+fn path_of(side: usize, headers: &Headers) -> Option<usize> {
     headers.ports[1 - side].checked_sub(FIRST_PORT).map(usize::from)
+}
+
+/// The same of a packet in the network.
+pub(crate) fn path(packet: &Packet) -> usize {
+    let receiver = (packet.tuple.ports & 0xffff) as u16;
+    receiver.saturating_sub(FIRST_PORT).into()
 }
 
 impl Tap for Flows {
     fn enters(&mut self, now: Time, side: usize, bytes: &[u8]) -> Option<Packet> {
         let headers = parse(bytes)?;
-        let flow = self.flows.get_mut(flow_of(side, &headers)?)?;
+        let path = path_of(side, &headers)?;
+        let Some(flow) = self.flows.get_mut(path) else {
+            return self.transfers.as_mut()?.enters(now, side, &headers);
+        };
         let header = flow.seen.enters(now, side, &headers);
         let index = flow.entered[side];
         flow.entered[side] += 1;
-        let packet = flow.addresses[side].packet(index, headers.size, header);
-        let ports = u32::from(headers.ports[side]) << 16 | u32::from(headers.ports[1 - side]);
-        let tuple = FiveTuple { ports, ..packet.tuple };
-        Some(Packet { ecn: headers.ecn, tuple, ..packet })
+        Some(headers.packet(&flow.addresses[side], side, index, header))
     }
 
     fn leaves(&mut self, now: Time, packet: &Packet, bytes: &mut [u8]) -> usize {
-        set_ecn(bytes, packet.ecn);
+        set_class(bytes, packet.dscp(), packet.ecn);
+        let forward = packet.direction() == Direction::Forward;
+        let Some(headers) = parse(bytes) else { return usize::from(forward) };
         let seen = self.flows.get_mut(packet.flow as usize).map(|flow| &mut flow.seen);
-        let headers = seen.zip(parse(bytes));
-        match packet.direction {
-            Direction::Forward => {
-                headers.into_iter().for_each(|(seen, headers)| seen.received(now, &headers));
-                1
-            }
-            Direction::Backward => {
-                headers.into_iter().for_each(|(seen, headers)| seen.acknowledged(now, &headers));
-                0
-            }
+        match (seen, &mut self.transfers) {
+            (Some(seen), _) if forward => seen.received(now, &headers),
+            (Some(seen), _) => seen.acknowledged(now, &headers),
+            (None, Some(transfers)) => transfers.leaves(now, packet, &headers),
+            (None, None) => {}
         }
+        usize::from(forward)
     }
 
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {

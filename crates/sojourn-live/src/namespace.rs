@@ -11,7 +11,7 @@ use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::stat::Mode;
-use sojourn_sim::spec::{BufferSize, FlowSpec, TcpMetrics};
+use sojourn_sim::spec::{BufferSize, Flow, TcpMetrics};
 
 use crate::error::{Error, missing};
 use crate::sys::{Setting, configure};
@@ -110,8 +110,8 @@ pub fn settings() -> io::Result<()> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn limit_send_buffers(flows: &[FlowSpec]) -> io::Result<()> {
-    if flows.iter().any(|flow| flow.send_buffer == BufferSize::Stack) {
+pub fn limit_send_buffers(flows: &[Flow<'_>]) -> io::Result<()> {
+    if flows.iter().any(|flow| flow.spec.send_buffer == BufferSize::Stack) {
         set("ipv4/tcp_wmem", "4096 16384 4194304")?;
     }
     Ok(())

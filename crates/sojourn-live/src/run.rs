@@ -1,15 +1,18 @@
 //! A run: two namespaces with a thread each, and the loop between them.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender as Channel, channel};
 use std::thread::{JoinHandle, spawn};
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sojourn_base::units::Time;
 use sojourn_net::record::{FlowFacts, Outcome};
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::sim::Surroundings;
+use sojourn_sim::sim::arrivals::{Entry, entries};
+use sojourn_sim::sim::{Application, Surroundings};
 
 use crate::background::{Live, Progress};
 use crate::bpf::Registered;
@@ -19,12 +22,15 @@ use crate::drive::Loop;
 use crate::error::{Error, failed};
 use crate::flows::{Connection, Flows, Sender, mtu};
 use crate::namespace::{self, RECEIVERS, SENDERS};
+use crate::news::News;
+use crate::opener::{Opener, Tell};
 use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
 use crate::receivers::Receivers;
-use crate::senders::{self, Writer};
+use crate::senders::{self, Senders, Writer};
 use crate::sockets;
 use crate::sys::run_first;
+use crate::transfers::Transfers;
 use crate::windows;
 
 /// Priority of the applications' threads, below the loop's.
@@ -60,20 +66,27 @@ impl Run {
             surroundings;
         let end = Time::ZERO + self.scenario.duration;
         let stop = Arc::new(AtomicBool::new(false));
-        let mtu = mtu(&flows);
+        let ours = entries(&self.scenario, &addresses)?;
+        let mtu = mtu(&flows, &ours);
+        if !ours.is_empty() {
+            allow_many_files().map_err(failed("allowing many connections"))?;
+        }
         let side = (self.scenario.clone(), Arc::clone(&stop));
         let (receivers, receiving, start_receivers) =
             start(move |ready, start| receive(&side.0, mtu, ready, start, &side.1));
         let receiving_device = ready(&receiving)?.0;
         let (side, facts) = ((self.scenario.clone(), Arc::clone(&stop)), flows.clone());
+        let (tell, news) = channel();
+        let arriving = (entries(&self.scenario, &addresses)?, tell);
         let (senders, sending, start_senders) = start(move |ready, start| {
             let applications = applications.into_iter().zip(facts).collect();
-            send(&side.0, mtu, applications, (ready, start), &side.1)
+            send(&side.0, mtu, (applications, arriving), (ready, start), &side.1)
         });
         let (device, ends) = ready(&sending)?;
 
         let recording = (recorder, recorded_links, self.scenario.sample_interval);
-        let tap = Flows::new(addresses, ends, flows, recording);
+        let transfers = (!ours.is_empty()).then(|| Transfers::new(ours, end, Some(news)));
+        let tap = Flows::new(addresses, ends, flows, transfers, recording);
         tap.start(&mut net, self.scenario.warmup);
         let (processors, _awake) = (Processors::now(), Awake::keep());
         let clock = Clock::start();
@@ -109,6 +122,12 @@ fn join(side: Side) -> Result<u64, Error> {
     side.join().unwrap_or_else(|_| Err(Error::System("live run: a side failed".to_owned())))
 }
 
+/// Lets this process have as many files as it may: a connection takes two.
+fn allow_many_files() -> io::Result<()> {
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)
+}
+
 /// The thread of the receivers' namespace.
 fn receive(
     scenario: &Scenario,
@@ -120,11 +139,12 @@ fn receive(
     let made = || {
         namespace::enter()?;
         let device = namespace::device(namespace::DEVICE, RECEIVERS, mtu)?;
-        let added = windows::add_addresses(&scenario.flows, namespace::DEVICE);
+        let paths = scenario.paths();
+        let added = windows::add_addresses(&paths, namespace::DEVICE);
         added.map_err(failed("adding receivers' addresses"))?;
         let mut sockets = [Vec::new(), Vec::new()];
-        for flow in scenario.flows_expanded() {
-            sockets[usize::from(!sockets::is_tcp(&flow))].push(sockets::wait_for(&flow)?);
+        for path in paths {
+            sockets[usize::from(!sockets::is_tcp(&path))].push(sockets::wait_for(&path)?);
         }
         Ok((device, sockets))
     };
@@ -140,26 +160,27 @@ fn receive(
     namespace::device_drops().map_err(failed("reading the device's counters"))
 }
 
-type Applications = Vec<(sojourn_sim::sim::Application, FlowFacts)>;
+/// Applications of the flows, and the entries of arrivals, whose connections are told of.
+type Acting = (Vec<(Application, FlowFacts)>, (Vec<Entry>, Channel<News>));
 
 /// The thread of the senders' namespace.
 fn send(
     scenario: &Scenario,
     mtu: u32,
-    applications: Applications,
+    (applications, (entries, tell)): Acting,
     (ready, start): (&Channel<Ready>, &Receiver<Clock>),
     stop: &AtomicBool,
 ) -> Result<u64, Error> {
     let made = || {
         namespace::enter()?;
         namespace::remember(scenario.tcp_metrics).map_err(failed("setting what is remembered"))?;
-        namespace::limit_send_buffers(&scenario.flows).map_err(failed("setting tcp_wmem"))?;
+        let paths = scenario.paths();
+        namespace::limit_send_buffers(&paths).map_err(failed("setting tcp_wmem"))?;
         let device = namespace::device(namespace::DEVICE, SENDERS, mtu)?;
-        let added = windows::add_routes(&scenario.flows, namespace::DEVICE);
+        let added = windows::add_routes(&paths, namespace::DEVICE);
         added.map_err(failed("setting initial windows"))?;
         let (mut writers, mut senders) = (Vec::new(), Vec::new());
-        for (flow, (application, facts)) in scenario.flows_expanded().into_iter().zip(applications)
-        {
+        for (flow, (application, facts)) in paths.into_iter().zip(applications) {
             let socket = Arc::new(sockets::open(&flow)?);
             let connection = match sockets::is_tcp(&flow) {
                 true => Connection::Socket(Arc::clone(&socket)),
@@ -179,7 +200,12 @@ fn send(
     let _ = ready.send(Ok((device, senders)));
     if let Ok(clock) = start.recv() {
         run_first(PRIORITY);
-        senders::run(clock, writers, stop)?;
+        let tell: Tell<'_> = Box::new(move |news| {
+            let _ = tell.send(news); // a run that has failed hears nothing any more
+            Ok(())
+        });
+        let opener = Opener::new(scenario, entries, tell);
+        senders::run(clock, Senders { writers, opener }, stop)?;
     }
     namespace::device_drops().map_err(failed("reading the device's counters"))
 }

@@ -4,11 +4,14 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use nix::sys::socket::sockopt::{RcvBufForce, SndBufForce, TcpCongestion, TcpMaxSeg};
+use nix::sys::socket::sockopt::{
+    Ipv4Tos, RcvBufForce, ReuseAddr, SndBufForce, TcpCongestion, TcpMaxSeg,
+};
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, connect, listen, setsockopt,
     socket,
 };
+use sojourn_base::packet::Dscp;
 use sojourn_sim::spec::{BufferSize, Controls, Flow, Pacing};
 
 use crate::controls::{kernel_name, no_control};
@@ -41,12 +44,29 @@ pub(crate) fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
     let socket = opened.map_err(|error| failed("opening a socket")(error.into()))?;
     if let Some(cca) = flow.spec.cca.as_ref().and_then(Controls::only).filter(|_| is_tcp(flow)) {
         let set = setsockopt(&socket, TcpCongestion, &OsString::from(kernel_name(cca)));
-        set.map_err(|_| no_control(flow.entry, kernel_name(cca)))?;
+        set.map_err(|_| no_control(&flow.field(), kernel_name(cca)))?;
         let mss = flow.spec.mss + TIMESTAMPS;
         setsockopt(&socket, TcpMaxSeg, &mss)
             .map_err(|error| failed("setting the largest segment")(error.into()))?;
     }
     limit_buffers(&socket, flow).map_err(failed("setting a buffer's size"))?;
+    if flow.spec.dscp != Dscp::BEST_EFFORT {
+        let class = i32::from(flow.spec.dscp.number()) << 2;
+        setsockopt(&socket, Ipv4Tos, &class)
+            .map_err(|error| failed("setting a codepoint")(error.into()))?;
+    }
+    Ok(socket)
+}
+
+/// The same, with a port that earlier connections may have had.
+///
+/// # Errors
+/// As [`open`], or if the port cannot be used.
+pub(crate) fn open_at(flow: &Flow<'_>, port: u16) -> Result<OwnedFd, Error> {
+    let socket = open(flow)?;
+    let bound = setsockopt(&socket, ReuseAddr, &true)
+        .and_then(|()| bind(socket.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, port)));
+    bound.map_err(|error| failed("taking a port for a connection")(error.into()))?;
     Ok(socket)
 }
 

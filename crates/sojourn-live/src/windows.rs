@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::Ipv4Addr;
 
-use sojourn_sim::spec::FlowSpec;
+use sojourn_sim::spec::Flow;
 
 use crate::iproute;
 use crate::namespace::RECEIVERS;
@@ -24,7 +24,7 @@ pub(crate) fn receiver(window: Option<u32>) -> [u8; 4] {
 ///
 /// # Errors
 /// If ip(8) is missing or fails.
-pub(crate) fn add_addresses(flows: &[FlowSpec], device: &str) -> io::Result<()> {
+pub(crate) fn add_addresses(flows: &[Flow<'_>], device: &str) -> io::Result<()> {
     each(flows, |_, address| format!("address add {address}/32 dev {device}"))
 }
 
@@ -32,12 +32,12 @@ pub(crate) fn add_addresses(flows: &[FlowSpec], device: &str) -> io::Result<()> 
 ///
 /// # Errors
 /// If ip(8) is missing or fails.
-pub(crate) fn add_routes(flows: &[FlowSpec], device: &str) -> io::Result<()> {
+pub(crate) fn add_routes(flows: &[Flow<'_>], device: &str) -> io::Result<()> {
     each(flows, |window, to| format!("route add {to}/32 dev {device} initcwnd {window}"))
 }
 
-fn each(flows: &[FlowSpec], line: impl Fn(u32, Ipv4Addr) -> String) -> io::Result<()> {
-    let windows: BTreeSet<u32> = flows.iter().filter_map(|flow| flow.initial_window).collect();
+fn each(flows: &[Flow<'_>], line: impl Fn(u32, Ipv4Addr) -> String) -> io::Result<()> {
+    let windows: BTreeSet<u32> = flows.iter().filter_map(|flow| flow.spec.initial_window).collect();
     windows.into_iter().try_for_each(|window| {
         let address = Ipv4Addr::from(receiver(Some(window)));
         iproute::run("ip", &line(window, address))

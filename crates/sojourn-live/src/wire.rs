@@ -1,6 +1,7 @@
 //! Parsing and changing of IPv4, TCP and UDP headers, as far as the network and the metrics need.
 
-use sojourn_base::packet::{Ecn, Flags};
+pub use sojourn_base::packet::checksum::checksum;
+use sojourn_base::packet::{Address, Dscp, Ecn, FiveTuple, Flags, Header, Packet};
 
 /// The transport of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,12 +64,26 @@ pub struct Headers {
     pub size: u32,
     /// ECN field.
     pub ecn: Ecn,
+    /// DiffServ codepoint.
+    pub dscp: Dscp,
     /// Source and destination port.
     pub ports: [u16; 2],
     /// Bytes of payload.
     pub payload: u16,
     /// The transport.
     pub transport: Transport,
+}
+
+impl Headers {
+    /// The packet number `index` at this address, as it enters the network at `side`: the sender's,
+    /// which is 0, or the receiver's.
+    pub fn packet(&self, address: &Address, side: usize, index: u32, header: Header) -> Packet {
+        let packet = address.packet(index, self.size, header);
+        let ports = u32::from(self.ports[side]) << 16 | u32::from(self.ports[1 - side]);
+        let tuple = FiveTuple { ports, ..packet.tuple };
+        let way = packet.way.with_dscp(self.dscp);
+        Packet { ecn: self.ecn, way, tuple, ..packet }
+    }
 }
 
 const TCP: u8 = 6;
@@ -97,6 +112,7 @@ pub fn parse(bytes: &[u8]) -> Option<Headers> {
     Some(Headers {
         size: bytes.len() as u32,
         ecn: ecn(bytes[1]),
+        dscp: Dscp::of_class(bytes[1]),
         ports: [port(0)?, port(2)?],
         payload: transport.len().checked_sub(header)? as u16,
         transport: kind,
@@ -133,20 +149,21 @@ fn ecn(traffic_class: u8) -> Ecn {
     }
 }
 
-/// Writes the ECN field with which a packet leaves the network; updates the header's checksum (RFC
-/// 1624).
+/// Writes the ECN field of a packet; updates the header's checksum.
 pub fn set_ecn(bytes: &mut [u8], to: Ecn) {
-    let bits = match to {
-        Ecn::NotEct => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
-    };
-    if bytes[1] & 3 == bits {
+    let dscp = Dscp::of_class(bytes[1]);
+    set_class(bytes, dscp, to);
+}
+
+/// Writes the traffic class with which a packet leaves the network: codepoint and ECN field; updates
+/// the header's checksum (RFC 1624).
+pub fn set_class(bytes: &mut [u8], dscp: Dscp, ecn: Ecn) {
+    let class = dscp.number() << 2 | ecn.codepoint();
+    if bytes[1] == class {
         return;
     }
     let before = [bytes[0], bytes[1]];
-    bytes[1] = bytes[1] & !3 | bits;
+    bytes[1] = class;
     let after = [bytes[0], bytes[1]];
     amend(&mut bytes[10..12], &before, &after);
 }
@@ -192,18 +209,6 @@ fn amend(checksum: &mut [u8], before: &[u8], after: &[u8]) {
         sum = (sum & 0xffff) + (sum >> 16);
     }
     checksum.copy_from_slice(&(!(sum as u16)).to_be_bytes());
-}
-
-/// Checksum of bytes in which it is still zero (RFC 1071); 0 for bytes in which it is correct.
-pub fn checksum(bytes: &[u8]) -> u16 {
-    let words = bytes
-        .chunks(2)
-        .map(|word| u32::from(u16::from_be_bytes([word[0], word.get(1).copied().unwrap_or(0)])));
-    let mut sum: u32 = words.sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 #[cfg(test)]
@@ -270,8 +275,11 @@ mod tests {
     fn the_checksum_follows_the_mark() {
         for to in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
             let mut bytes = packet(10);
+            let dscp = "ef".parse().unwrap();
+            set_class(&mut bytes, dscp, Ecn::NotEct);
             set_ecn(&mut bytes, to);
-            assert_eq!(parse(&bytes).unwrap().ecn, to);
+            let headers = parse(&bytes).unwrap();
+            assert_eq!((headers.ecn, headers.dscp), (to, dscp));
             assert_eq!(checksum(&bytes[..20]), 0);
         }
     }

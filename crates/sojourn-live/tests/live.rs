@@ -6,7 +6,7 @@ mod needs;
 
 use needs::needs;
 use sojourn_catalogue::builtin;
-use sojourn_live::{Error, Live, Quality};
+use sojourn_live::{Bottleneck, Error, Live, Quality};
 use sojourn_net::record::Outcome;
 use sojourn_sim::scenario::Scenario;
 
@@ -110,6 +110,51 @@ fn flows_set_their_initial_window_and_their_pacing() {
 }
 
 #[test]
+fn transfers_arrive_over_connections_of_their_own() {
+    let arrivals = r#"
+        [[arrivals]]
+        cca = "reno"
+        rtt = "40 ms"
+        process = "deterministic"
+        rate = "50 /s"
+        size = "5 kB"
+        stop = "1.5 s"
+        [[arrivals]]
+        process = "closed"
+        users = 2
+        think = { kind = "fixed", mean = "200 ms" }
+        size = "1 kB"
+        cca = "cubic"
+        rtt = "20 ms"
+        initial_window = 20
+    "#;
+    let Some((outcome, _)) = run(&format!("{LINK}{arrivals}")) else { return };
+    let rows = outcome.transfers.unwrap();
+    let column = |name: &str| rows.reals(name).unwrap();
+    let (entries, ends) = (column("arrivals"), column("outcome"));
+    let of = |entry: f64, times: &[f64]| -> Vec<f64> {
+        times
+            .iter()
+            .zip(&entries)
+            .filter(|(_, own)| **own == entry)
+            .map(|(time, _)| *time)
+            .collect()
+    };
+    let pairs = column("arrival").into_iter().zip(column("completed"));
+    let took: Vec<f64> = pairs.map(|(arrival, completed)| completed - arrival).collect();
+    assert_eq!(of(0.0, &ends), [0.0; 75]);
+    // A handshake and a round trip, of four segments at once.
+    assert!(of(0.0, &took).iter().all(|took| (0.08..0.2).contains(took)), "{took:?}");
+    // Each user thinks again when a transfer has ended.
+    let number = of(1.0, &took).len();
+    assert!((12..=16).contains(&number), "{number}");
+    let samples = outcome.arrival_samples.unwrap();
+    let last = |name: &str| samples.reals(name).unwrap()[samples.reals("time").unwrap().len() - 2];
+    assert_eq!((last("arrived"), last("finished"), last("connections")), (75.0, 75.0, 0.0));
+    assert_eq!(last("carried_bytes"), 375_000.0);
+}
+
+#[test]
 fn queues_mark_and_the_kernel_answers() {
     let flows = r#"
         queue = { kind = "codel" }
@@ -173,6 +218,28 @@ fn what_a_live_run_cannot_do_is_refused() {
         };
         assert_eq!(error.field, field);
     }
+    let usual = "rtt = \"10 ms\"\nrate = \"1 /s\"\nsize = \"1 kB\"\n";
+    for (keys, field) in [
+        ("cca = \"cubic\"\nconnections = \"pool\"", "arrivals.0.connections"),
+        ("transport = \"udp\"", "arrivals.0.transport"),
+        ("cca = \"bbr\"\npacing = \"off\"", "arrivals.0.pacing"),
+        (
+            "cca = \"cubic\"\nmix = [{ weight = 1 }, { weight = 1, ecn = \"accurate\" }]",
+            "arrivals.0.mix.1.ecn",
+        ),
+    ] {
+        let scenario = format!("{LINK}[[arrivals]]\n{usual}{keys}\n");
+        let scenario = Scenario::from_toml(&scenario, builtin()).unwrap();
+        let Err(Error::Refused(error)) = Live::start(&scenario).map(|_| ()) else {
+            panic!("{keys}")
+        };
+        assert_eq!(error.field, field);
+    }
+    let scenario = format!("{LINK}[[arrivals]]\ncca = \"reno\"\n{usual}");
+    let scenario = Scenario::from_toml(&scenario, builtin()).unwrap();
+    let commanded = Live::command(&scenario, vec!["true".to_owned()], Bottleneck::Upload);
+    let error = commanded.finish().err().unwrap().to_string();
+    assert!(error.starts_with("arrivals: given; the traffic is the command's own"), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use sojourn_net::record::live::{Batch, Sink};
 use sojourn_net::record::{Table, TableSink, Values};
 
@@ -29,7 +29,8 @@ impl Failure {
 }
 
 /// A sink that calls `record` with the table's name, its columns as arrays, and a list of words,
-/// which numbers in columns of words index; the first stands for none.
+/// which numbers in columns of words index; the first stands for none. The table `capture` has only
+/// `bytes`, the next of a file.
 pub(crate) fn sink(record: Py<PyAny>, failure: &Failure) -> Sink {
     let failure = failure.clone();
     Box::new(move |batch: Batch, words: &[Arc<str>]| {
@@ -66,6 +67,10 @@ fn hand_over(py: Python<'_>, record: &Py<PyAny>, batch: Batch, words: &[Arc<str>
             columns.set_item("reason", PyArray1::from_vec(py, rows.reason))?;
             columns.set_item("sojourn", PyArray1::from_vec(py, rows.sojourn))?;
             "packets"
+        }
+        Batch::Capture(bytes) => {
+            columns.set_item("bytes", PyBytes::new(py, &bytes))?;
+            "capture"
         }
     };
     let words: Vec<_> = (0..).zip(words).map(|(i, word)| (i > 0).then_some(&**word)).collect();

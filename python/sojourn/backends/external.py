@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sojourn.errors import refused
 from sojourn.scenario import Document
 
@@ -10,17 +12,27 @@ SIMULATED = ("python", "library", "linux")
 
 
 def refuse(canonical: Document) -> None:
-    """Checks that no flow has a control that only the simulator can load.
+    """Checks that no flow and no arrival has a control that only the simulator can load.
 
     Raises:
-        ScenarioError: naming the flow.
+        ScenarioError: naming the flow, or the entry of arrivals.
 
     """
-    for number, flow in enumerate(canonical["flows"]):
-        control = flow.get("cca")
+    for field, entry in _entries(canonical):
+        control = entry.get("cca")
         if isinstance(control, dict) and control["kind"] in SIMULATED:
             raise refused(
-                f"flows.{number}.cca",
+                f"{field}.cca",
                 f"a control of kind '{control['kind']}' given, which the simulator runs, not a "
                 "kernel: --backend sim, or a control that the kernel has",
             )
+
+
+def _entries(canonical: Document) -> Iterator[tuple[str, Document]]:
+    """What has a control, and its field."""
+    for number, flow in enumerate(canonical["flows"]):
+        yield f"flows.{number}", flow
+    for number, entry in enumerate(canonical.get("arrivals") or []):
+        yield f"arrivals.{number}", entry
+        for place, variant in enumerate(entry.get("mix") or []):
+            yield f"arrivals.{number}.mix.{place}", variant

@@ -142,7 +142,8 @@ def _alone(canonical: Document, chosen: Kernel) -> Alone:
     @cache
     def run(flows: tuple[int, ...]) -> tuple[RunData, Sequence[int]]:
         every = expanded_flows(canonical)
-        apart = validated({**canonical, "flows": [every[place] for place in flows]})
+        those = [every[place] for place in flows]
+        apart = validated({**canonical, "flows": those, "arrivals": []})
         return _run(apart.canonical, chosen, None)[0], range(len(flows))
 
     return run

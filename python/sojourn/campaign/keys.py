@@ -10,6 +10,7 @@ from sojourn.build import code, engine
 from sojourn.campaign.cases import AnyCase, Computed, Sampled
 from sojourn.located import placeless
 from sojourn.origin import Origin
+from sojourn.record import OF_RECORDS
 from sojourn.scenario import Document
 
 
@@ -18,7 +19,8 @@ def run_key(canonical: Document, origin: Origin | None = None) -> str:
     seed included, and what simulates it; of another backend than the simulator also its ``origin``
     (``Backend.key``).
     """
-    told = {name: value for name, value in canonical.items() if name not in ("name", "record")}
+    apart = {"name", *OF_RECORDS}
+    told = {name: value for name, value in canonical.items() if name not in apart}
     text = json.dumps(placeless(told), sort_keys=True) + engine()
     text += json.dumps(dict(origin), sort_keys=True) if origin else ""
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -30,6 +30,7 @@ COMMANDS = {
     "reproduce": ("sojourn.cli.reproduce", "Run a published evaluation."),
     "evaluate": ("sojourn.cli.evaluate", "Put controls through CCPerf's experiments."),
     "conformance": ("sojourn.cli.conformance", "Hold controls, queues and others to the suite."),
+    "explain": ("sojourn.cli.explain", "Say why the numbers of a run are so."),
     "plot": ("sojourn.cli.plot", "Draw a metric of a run or a sweep."),
     "report": ("sojourn.cli.report", "Write a static HTML report."),
     "compare": ("sojourn.cli.compare", "Say what is better, worse or the same, and how sure."),

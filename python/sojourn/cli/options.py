@@ -49,8 +49,9 @@ force_option: Decorator = click.option(
 record_option: Decorator = click.option(
     "--record",
     multiple=True,
-    metavar="cc,queue,packets",
-    help="Record the state of controls or queues, or packets, whenever something happens.",
+    metavar="cc,queue,packets,pcap",
+    help="Record the state of controls or queues, or packets, whenever something happens; pcap: in "
+    "a capture.",
 )
 out_option: Decorator = click.option(
     "--out", type=Location(), metavar="DIR", help="Where results go."

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping
+from dataclasses import replace
 
+from sojourn.conformance.situations import CAKE, TRAFFIC, Mode
 from sojourn.json_types import Jsonable
 
 #: The kernel's controls, by their sources' names without ``tcp_``; ``None``: we have none.
@@ -37,17 +39,26 @@ _RED = {"limit": 400_000, "min": 30_000, "max": 90_000, "average": 1000, "probab
 _VERSIONS: Mapping[str, str] = {"6.1": "linux-5.1", "6.12": "linux-6"}
 
 
-def disciplines(
+def modes(name: str, version: str) -> Mapping[str, Mode]:
+    """What is replayed of a discipline of :data:`DISCIPLINES`, beside a kernel of this version."""
+    found = {
+        situation: Mode(path, flows, *_alike(name, ecn, path.rate, version))
+        for situation, (ecn, path, flows) in TRAFFIC.items()
+    }
+    if name == "cake":
+        ours, theirs = _alike(name, False, 0.0, version)
+        found |= {
+            situation: replace(mode, ours={**ours, **mode.ours}, theirs={**theirs, **mode.theirs})
+            for situation, mode in CAKE.items()
+        }
+    return found
+
+
+def _alike(
     name: str, ecn: bool, rate: float, version: str
 ) -> tuple[Mapping[str, Jsonable], Mapping[str, Jsonable]]:
-    """The tables of our discipline and of the kernel's, set alike.
-
-    Args:
-        name: one of :data:`DISCIPLINES`.
-        ecn: whether it marks.
-        rate: of the link, bit/s.
-        version: of the kernel.
-
+    """The tables of our discipline and of the kernel's, set alike; ``rate``, in bit/s, is the
+    link's.
     """
     if name == "red":
         ours: Mapping[str, Jsonable] = {
@@ -60,7 +71,8 @@ def disciplines(
     own = {"version": _VERSIONS[version]}
     if name == "cake":
         theirs = {"flow_mode": 4, "diffserv_mode": 3}
-        return own | {"bandwidth": "unlimited", "isolation": "flows"}, theirs
+        usual = {"bandwidth": "unlimited", "isolation": "flows", "diffserv": "besteffort"}
+        return own | usual, theirs
     if name == "fq":
         return own, {}
     if name == "dualpi2":

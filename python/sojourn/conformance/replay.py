@@ -183,11 +183,10 @@ def _controls(name: str, ours: str | None, source: str, version: str) -> Iterato
 
 
 def _queues(name: str, source: str, version: str) -> Iterator[_Scene]:
-    for situation, (ecn, path, flows) in situations.TRAFFIC.items():
-        ours, given = counterparts.disciplines(name, ecn, path.rate, version)
-        kernel = {"kind": "linux", "source": source, "version": version, **given}
-        theirs = path.scenario({"queue": kernel}, flows)
-        own = path.scenario({"queue": {"kind": name, **ours}}, flows)
+    for situation, mode in counterparts.modes(name, version).items():
+        kernel = {"kind": "linux", "source": source, "version": version, **mode.theirs}
+        theirs = mode.path.scenario({"queue": kernel}, mode.flows)
+        own = mode.path.scenario({"queue": {"kind": name, **mode.ours}}, mode.flows)
         place = ("topology", "bottleneck", "queue")
         yield _Scene("queue", name, situation, version, theirs, own, place)
 

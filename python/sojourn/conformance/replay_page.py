@@ -66,6 +66,7 @@ def _scenarios() -> str:
         "controls": situations.CONTROLS,
         "DCTCP": situations.MARKS,
         "disciplines": queues,
+        "Cake": {name: mode.path for name, mode in situations.CAKE.items()},
     }
     for group, paths in groups.items():
         told = "; ".join(f"*{name}*: {path.told}" for name, path in paths.items())

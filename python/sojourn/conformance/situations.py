@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sojourn.json_types import Fields, Jsonable
 from sojourn.scenario import Document
@@ -27,13 +28,15 @@ class Path:
     seconds: int = 30
     #: Keys of every flow.
     flow: Fields = field(default_factory=dict)
+    #: Keys of the link back.
+    reverse: Fields = field(default_factory=dict)
 
     def scenario(self, queue: Fields, flows: list[Document]) -> Document:
         """It with these flows, and with this instead of ``link``'s queue."""
         bottleneck = {"rate": f"{self.rate / 1e6:g} Mbit/s", **self.link, **queue}
         return {
             "duration": f"{self.seconds} s",
-            "topology": {"kind": "dumbbell", "bottleneck": bottleneck},
+            "topology": {"kind": "dumbbell", "bottleneck": bottleneck, "reverse": self.reverse},
             "flows": [{"rtt": self.rtt, **self.flow, **flow} for flow in flows],
         }
 
@@ -108,6 +111,112 @@ TRAFFIC: Mapping[str, tuple[bool, Path, list[Document]]] = {
             seconds=40,
         ),
         [{"cca": "reno"}, {"cca": "cubic", "start": "1 s"}],
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What is set of Cake, in our keys and in the kernel's, on a path with flows."""
+
+    path: Path
+    flows: list[Document]
+    ours: Mapping[str, Jsonable]
+    theirs: Mapping[str, Jsonable]
+
+
+#: At this rate a byte takes a whole number of nanoseconds, so that both clocks are the same.
+_RATE, _BYTES = "8 Mbit/s", 1_000_000
+_CLASSES: list[Document] = [
+    {"cca": "cubic"},
+    {"cca": "cubic", "dscp": "cs1"},
+    {"transport": "udp", "traffic": {"kind": "cbr", "rate": "2.4 Mbit/s"}, "dscp": "ef"},
+]
+_HOSTS: list[Document] = [
+    {"cca": "cubic", "from": name, "to": "server", "start": f"{index} s"}
+    for index, name in enumerate(("a", "b", "b"))
+]
+_DOWNLOAD: list[Document] = [{"cca": "cubic", "direction": "reverse"}]
+#: An uplink that the acknowledgments of a download fill.
+_UPLINK: dict[str, Any] = {
+    "rate": 0.25e6,
+    "seconds": 20,
+    "reverse": {"rate": "20 Mbit/s", "queue": "fq_codel", "loss": "0.1 %"},
+}
+
+
+def _shaped(told: str, flows: list[Document], ours: Fields, theirs: Fields) -> Mode:
+    path = Path(f"shaped to {_RATE}, {told}", {}, seconds=20)
+    return Mode(path, flows, {"bandwidth": _RATE, **ours}, {"base_rate64": _BYTES, **theirs})
+
+
+#: For Cake alone.
+CAKE: Mapping[str, Mode] = {
+    "three tins": _shaped(
+        "a Cubic, a Cubic with CS1, and 2.4 Mbit/s of UDP with EF",
+        _CLASSES,
+        {"diffserv": "diffserv3"},
+        {"diffserv_mode": 0},
+    ),
+    "four tins, washed": _shaped(
+        "the flows of *three tins*",
+        _CLASSES,
+        {"diffserv": "diffserv4", "wash": True},
+        {"diffserv_mode": 1, "wash": 1},
+    ),
+    "tins by weight": Mode(
+        Path("unlimited, the same flows", {}, seconds=20),
+        _CLASSES,
+        {"diffserv": "diffserv8"},
+        {"diffserv_mode": 2},
+    ),
+    "tins by precedence": Mode(
+        Path("unlimited, the same flows", {}, seconds=20),
+        _CLASSES,
+        {"diffserv": "precedence"},
+        {"diffserv_mode": 4},
+    ),
+    "ingress": _shaped(
+        "the same flows, in ingress mode",
+        _CLASSES,
+        {"diffserv": "diffserv3", "ingress": True},
+        {"diffserv_mode": 0, "ingress": 1},
+    ),
+    "ATM": _shaped(
+        "a Reno over pppoe-llcsnap",
+        [{"cca": "reno"}],
+        {"overhead": "pppoe-llcsnap"},
+        {"overhead": 40, "atm": 1},
+    ),
+    "PTM": _shaped(
+        "a Reno over bridged-ptm with a tag",
+        [{"cca": "reno"}],
+        {"overhead": "bridged-ptm ether-vlan"},
+        {"overhead": 26, "atm": 2},
+    ),
+    "hosts": Mode(
+        Path("three Cubic of two hosts, dual-srchost", {}, seconds=20),
+        _HOSTS,
+        {"isolation": "dual-srchost"},
+        {"flow_mode": 5},
+    ),
+    "pairs of hosts": Mode(
+        Path("the same, a queue per pair of hosts", {}, seconds=20),
+        _HOSTS,
+        {"isolation": "hosts"},
+        {"flow_mode": 3},
+    ),
+    "ACK filter": Mode(
+        Path("an uplink of 0.25 Mbit/s, filled by the ACKs of a download", {}, **_UPLINK),
+        _DOWNLOAD,
+        {"ack_filter": "ack-filter"},
+        {"ack_filter": 1},
+    ),
+    "aggressive ACK filter": Mode(
+        Path("the same, with classic ECN", {}, flow={"ecn": "classic"}, **_UPLINK),
+        _DOWNLOAD,
+        {"ack_filter": "ack-filter-aggressive"},
+        {"ack_filter": 2},
     ),
 }
 

@@ -119,9 +119,14 @@ class _Tasks(Generic[Item, Done]):
             if not futures:
                 self._check_connection()
                 yield None
-            yield from self._done([f for f in futures if f.status == "finished"])
-            for future in futures:
-                if future.status != "finished":
+            # Asked once: a result that is lost with its worker changes it at any time.
+            statuses = [future.status for future in futures]
+            asked = list(zip(futures, statuses, strict=True))
+            yield from self._done([f for f, status in asked if status == "finished"])
+            for future, status in asked:
+                if status in _AGAIN:
+                    future.add_done_callback(self._arrived.put)
+                elif status != "finished":
                     yield from self._failed(future)
 
     def _count_threads(self) -> None:
@@ -205,6 +210,8 @@ class _Tasks(Generic[Item, Done]):
         self._pending.clear()
 
 
+#: A result that was lost with its worker before it was fetched: the task is done again.
+_AGAIN = frozenset(("lost", "pending"))
 _NOBODY = (
     "the cluster has no worker: waiting for one; a batch system says why its jobs wait (Slurm: "
     "squeue --me), a scheduler's workers are started with dask worker ADDRESS"

@@ -30,6 +30,7 @@ FAMILIES = (
     "throughput",
     "window",
     "delay",
+    "reception",
     "utility",
     "recovery",
     "limits",

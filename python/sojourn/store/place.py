@@ -36,12 +36,13 @@ _OURS = (
     *_DERIVED,
     *("flow_samples.parquet", "flows.parquet", "link_samples.parquet", "links.parquet"),
     *("node_samples.parquet", "transfers.parquet", "arrival_samples.parquet"),
-    *("state.parquet", "packets.parquet"),
+    *("state.parquet", "packets.parquet", "packets.pcapng"),
     *("metrics_*.parquet", "summary.csv", "comparison.csv", "deadlines.csv", "capacity.json"),
     *("replay.csv", "replay.md"),
     *("runs/*.parquet", "samples/*.parquet", "quarantine/*.parquet"),
     *("backends.csv", "sim-*/*.parquet", "live-*/*.parquet", "kernel-*/*.parquet"),
     *("sim-*/*.json", "live-*/*.json", "kernel-*/*.json"),
+    *("sim-*/*.pcapng", "live-*/*.pcapng", "kernel-*/*.pcapng"),
     manifest.FILE,
 )
 

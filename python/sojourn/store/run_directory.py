@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -13,7 +15,7 @@ from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import Table
 from sojourn.origin import Origin, told, who
-from sojourn.record import SCHEMAS, Record
+from sojourn.record import FILES, OF_RECORDS, SCHEMAS, Record
 from sojourn.scenario import Document, Scenario
 from sojourn.spool import LONG, OnDisk
 from sojourn.store import manifest
@@ -74,13 +76,14 @@ def save(result: Measured, directory: Path) -> None:
         **{f"{name}.parquet": _writer(table) for name, table in tables.items()},
         **{f"{name}.parquet": frame.write_parquet for name, frame in metrics.items()},
         **{f"{name}.parquet": rows.sink_parquet for name, rows in result.record.tables.items()},
+        **{name: partial(shutil.copyfile, path) for name, path in result.record.files.items()},
     }
     if TRANSFERS in tables:
         files[f"{TRANSFERS}.parquet"] = OnDisk(result.scan_transfers()).write
     write_together(directory, {**files, manifest.FILE: manifest.writer(KIND, content)})
-    for name in {NODES, TRANSFERS, ARRIVALS, *SCHEMAS}:
-        if f"{name}.parquet" not in files:
-            (directory / f"{name}.parquet").unlink(missing_ok=True)
+    others = {f"{name}.parquet" for name in (NODES, TRANSFERS, ARRIVALS, *SCHEMAS)}
+    for name in {*others, *FILES.values()} - files.keys():
+        (directory / name).unlink(missing_ok=True)
     clear_derived(directory)
 
 
@@ -99,7 +102,7 @@ def _writer(table: Table) -> Write:
 
 def _unrecorded(scenario: Document) -> Document:
     """Without what is recorded, which makes no other run of it."""
-    return {name: value for name, value in scenario.items() if name != "record"}
+    return {name: value for name, value in scenario.items() if name not in OF_RECORDS}
 
 
 def _plain(value: Document) -> Document:
@@ -125,8 +128,9 @@ def load(directory: Path) -> Measured:
         rows = numbered(pl.scan_parquet(paths[TRANSFERS]), canonical)
         tables[TRANSFERS] = _columns(paths[TRANSFERS], rows)
     data = RunData(canonical, tables, content["network"])
-    files = {name: paths[name] for name in SCHEMAS if paths[name].exists()}
-    record = Record({name: pl.scan_parquet(path) for name, path in files.items()})
+    written = {name: paths[name] for name in SCHEMAS if paths[name].exists()}
+    files = {name: directory / name for name in FILES.values() if (directory / name).exists()}
+    record = Record({name: pl.scan_parquet(path) for name, path in written.items()}, files)
     scenario = Scenario(content["document"], content["scenario"])
     return Measured(scenario, data, content["timing"], record, content.get("origin"))
 

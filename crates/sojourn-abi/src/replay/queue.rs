@@ -39,6 +39,8 @@ pub(super) fn make(
 #[derive(Debug, Default, PartialEq)]
 struct Done {
     left: Option<(u32, u32, Ecn)>,
+    /// Codepoint with which it left.
+    dscp: u8,
     dropped: Vec<(u32, u32)>,
     marked: Vec<(u32, u32)>,
 }
@@ -96,11 +98,14 @@ impl QueueDiscipline for Pair {
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
         let Pair { ours, theirs, counters } = self;
         let named = |packet: &Option<Packet>| packet.as_ref().map(|p| (p.flow, p.index, p.ecn));
+        let codepoint = |left: &Option<Packet>| left.as_ref().map_or(0, |p| p.dscp().number());
         let (left, mut theirs) = watched(counters, None, |cx| theirs.dequeue(now, cx));
         theirs.left = named(&left);
+        theirs.dscp = codepoint(&left);
         let next = cx.observer.as_deref_mut().map(|next| next as &mut dyn QueueObserver);
         let (left, mut ours) = watched(cx.counters, next, |cx| ours.dequeue(now, cx));
         ours.left = named(&left);
+        ours.dscp = codepoint(&left);
         compare(now, "a departure", &ours, &theirs);
         left
     }

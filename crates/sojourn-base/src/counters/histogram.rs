@@ -91,6 +91,20 @@ impl Histogram {
 
     /// The span below which a share `p` of the counted ones lie; `None` when there are none.
     pub fn percentile(&self, p: f64) -> Option<Span> {
+        let (low, width, share) = self.place(p)?;
+        Some(Span::from_nanos(low + (share * width as f64) as u64))
+    }
+
+    /// The middle of the bucket of the smallest span that a share `p` of the counted ones do not
+    /// exceed: at most 1/128 of that span away from it. `None` when there are none.
+    pub fn middle(&self, p: f64) -> Option<Span> {
+        let (low, width, _) = self.place(p)?;
+        Some(Span::from_nanos(low + width / 2))
+    }
+
+    /// The bucket in which a share `p` of the counted spans is reached: its lower bound, its width,
+    /// and the share of its spans that it takes.
+    fn place(&self, p: f64) -> Option<(u64, u64, f64)> {
         let rank = p * self.total as f64;
         let mut below = 0.0;
         let mut all = self.clone();
@@ -99,8 +113,7 @@ impl Histogram {
             let count = f64::from(count);
             if count > 0.0 && below + count >= rank {
                 let (low, width) = bounds(index);
-                let inside = (rank - below) / count * width as f64;
-                return Some(Span::from_nanos(low + inside as u64));
+                return Some((low, width, (rank - below) / count));
             }
             below += count;
         }

@@ -2,6 +2,7 @@
 
 mod flow;
 pub mod histogram;
+pub mod reception;
 
 pub use flow::{
     AckCounters, ArrivalCounters, ChoiceCounters, EchoCounters, FlowCounters, LimitCounters,

@@ -9,9 +9,12 @@
 //! every structure of the endpoints is an array indexed by them. Segment 0 is the SYN, data starts
 //! at 1. `payload` gives the bytes a segment carries.
 
+pub mod checksum;
+mod dscp;
 pub mod headers;
 mod tcp;
 
+pub use dscp::{Dscp, Way};
 pub use tcp::{Flags, MAX_SACK_BLOCKS, SackBlock, SackCount, TcpAck, TcpSegment};
 
 use crate::units::Time;
@@ -39,6 +42,16 @@ impl Ecn {
     #[inline]
     pub fn is_capable(self) -> bool {
         self != Ecn::NotEct
+    }
+
+    /// The two bits of the IP header.
+    pub fn codepoint(self) -> u8 {
+        match self {
+            Ecn::NotEct => 0,
+            Ecn::Ect1 => 1,
+            Ecn::Ect0 => 2,
+            Ecn::Ce => 3,
+        }
     }
 }
 
@@ -156,6 +169,8 @@ pub struct Address {
     pub flow: u32,
     /// Direction within the flow.
     pub direction: Direction,
+    /// DiffServ codepoint.
+    pub dscp: Dscp,
     /// Route to the other end.
     pub route: Route,
     /// The other end's socket.
@@ -168,8 +183,9 @@ impl Address {
     /// The packet number `index` of `size` bytes with this header, not ECN-capable.
     #[inline]
     pub fn packet(&self, index: u32, size: u32, header: Header) -> Packet {
-        let Address { flow, direction, route, socket, tuple } = *self;
-        Packet { flow, direction, route, socket, tuple, index, size, header, ..Packet::default() }
+        let Address { flow, direction, dscp, route, socket, tuple } = *self;
+        let way = Way::new(direction, dscp);
+        Packet { flow, way, route, socket, tuple, index, size, header, ..Packet::default() }
     }
 }
 
@@ -178,7 +194,8 @@ impl Address {
 pub struct Packet {
     /// When it was offered to the queue it waits in, or last waited in.
     pub enqueued_at: Time,
-    /// Number of the flow, which is measured. With `direction` and `index` it names random draws.
+    /// Number of the flow, which is measured. With its direction and `index` it names random
+    /// draws.
     pub flow: u32,
     /// Packet index: number of packets that its endpoint sent before it on this flow.
     pub index: u32,
@@ -190,8 +207,8 @@ pub struct Packet {
     pub tuple: FiveTuple,
     /// Size of the IP packet in bytes; links add their own overhead.
     pub size: u32,
-    /// Direction within the flow.
-    pub direction: Direction,
+    /// Direction within the flow, and DiffServ codepoint.
+    pub way: Way,
     /// Edges of its route that it has already left.
     pub hop: u8,
     /// ECN field.
@@ -203,6 +220,18 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// Direction within the flow.
+    #[inline]
+    pub fn direction(&self) -> Direction {
+        self.way.direction()
+    }
+
+    /// DiffServ codepoint.
+    #[inline]
+    pub fn dscp(&self) -> Dscp {
+        self.way.dscp()
+    }
+
     /// Bytes of payload; zero for a pure acknowledgment.
     #[inline]
     pub fn payload(&self) -> u16 {
@@ -237,7 +266,7 @@ impl Packet {
             return false;
         };
         before.is_plain()
-            && (old.flow, old.direction, old.ecn) == (self.flow, self.direction, self.ecn)
+            && (old.flow, old.way, old.ecn) == (self.flow, self.way, self.ecn)
             && before.flags == new.flags
             && before.next < new.next
     }

@@ -21,6 +21,7 @@ pub mod limits;
 mod names;
 pub mod own;
 mod pacing;
+mod pcap;
 mod toml;
 
 pub use self::toml::toml_to_json;
@@ -28,6 +29,7 @@ pub use buffer::BufferSize;
 pub use gro::Gro;
 pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack, TcpMetrics};
 pub use pacing::Pacing;
+pub use pcap::PcapSpec;
 
 /// A member's name and its parameters. After [`Spec::resolve`], the name is the canonical one and
 /// every parameter has a value.

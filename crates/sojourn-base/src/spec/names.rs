@@ -107,5 +107,7 @@ named! {
         Queue = "queue",
         /// Passage of each packet through the recorded links.
         Packets = "packets",
+        /// The packets themselves, with their headers, as a capture that other programs read.
+        Pcap = "pcap",
     }
 }

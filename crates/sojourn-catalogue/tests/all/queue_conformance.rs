@@ -44,6 +44,8 @@ const VARIANTS: &[(&str, &str)] = &[
     ("cake", r#"{ "isolation": "dual-dsthost", "framing": "ptm", "overhead": "30 B" }"#),
     ("cake", r#"{ "isolation": "srchost", "bandwidth": "2 Mbit/s" }"#),
     ("cake", r#"{ "isolation": "dsthost", "rtt": "10 ms" }"#),
+    ("cake", r#"{ "diffserv": "diffserv8", "ack_filter": "ack-filter", "wash": true }"#),
+    ("cake", r#"{ "masquerade": "source", "nat": true, "overhead": "pppoe-ptm ether-vlan" }"#),
     ("fq", r#"{ "quantum": "300 B", "flow_limit": "5 packets" }"#),
 ];
 

@@ -127,6 +127,39 @@ fn cake_gives_the_payload_s_share_of_the_rate() {
     }
 }
 
+/// The codepoint of a flow comes with its packets to Cake's tins.
+#[test]
+fn cake_gives_bulk_traffic_a_sixteenth() {
+    let flood = "transport = \"udp\"\ntraffic = { kind = \"cbr\", rate = \"8 Mbit/s\" }\n";
+    let flows = [flood.to_owned(), format!("{flood}dscp = \"cs1\"")];
+    for (queue, expected) in
+        [("\"cake\"", 1.0 / 16.0), ("{ kind = \"cake\", diffserv = \"besteffort\" }", 1.0 / 2.0)]
+    {
+        let outcome = run(20, "8 Mbit/s", queue, &flows);
+        let [usual, bulk] = [0, 1].map(|flow| goodput(&outcome, flow, 10.0));
+        let share = bulk / (usual + bulk);
+        assert!((share - expected).abs() < 0.01, "{queue}: {share}");
+    }
+}
+
+/// A download whose acknowledgments take more than the uplink: filtered, most of them go.
+#[test]
+fn cake_s_ack_filter_leaves_a_download_its_rate() {
+    let acks = |filter: &str| {
+        let queue = format!("{{ kind = \"cake\", ack_filter = \"{filter}\" }}");
+        let links = format!("{queue}\n[topology.reverse]\nrate = \"20 Mbit/s\"\nqueue = \"cake\"");
+        let flows = [flow("cubic", "30 ms", "direction = \"reverse\"")];
+        let outcome = run(20, "200 kbit/s", &links, &flows);
+        (goodput(&outcome, 0, 10.0), median_delay(&outcome))
+    };
+    let (without, long) = acks("no-ack-filter");
+    for filter in ["ack-filter", "ack-filter-aggressive"] {
+        let (with, short) = acks(filter);
+        assert!(with > 0.95 * without && with > 15.0, "{filter}: {with} and {without} Mbit/s");
+        assert!(short < long, "{filter}: {short} and {long} ms");
+    }
+}
+
 /// A flow's rate, RTT, window and marks, after `FROM` seconds.
 struct Share {
     goodput: f64,

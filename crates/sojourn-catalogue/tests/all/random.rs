@@ -120,6 +120,7 @@ fn flow_option() -> impl Strategy<Value = (&'static str, Value)> {
         ("offload", json!(true)),
         ("gro", json!(true)),
         ("whole_bursts", json!(true)),
+        ("packet_metrics", json!(true)),
         ("ack_every", json!(1)),
         ("initial_ssthresh", json!(2)),
         ("mss", json!(1)),

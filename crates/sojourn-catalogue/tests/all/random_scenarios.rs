@@ -69,6 +69,7 @@ fn flow() -> impl Strategy<Value = Value> {
             ("offload", json!(true)),
             ("gro", json!(true)),
             ("whole_bursts", json!(true)),
+            ("packet_metrics", json!(true)),
             ("stack", json!("ns3")),
             ("stack", json!("linux-4.9")),
             ("stack", json!("linux-5.1")),

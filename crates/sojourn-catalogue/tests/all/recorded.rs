@@ -37,6 +37,7 @@ impl Record {
             match batch {
                 Batch::State(rows) => record.state.push(rows),
                 Batch::Packets(rows) => record.packets.push(rows),
+                Batch::Capture(_) => {}
             }
         };
         (record, Box::new(sink))

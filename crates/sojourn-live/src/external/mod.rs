@@ -19,7 +19,7 @@ use crate::drive::Tap;
 use crate::namespace::{RECEIVERS, SENDERS};
 use crate::observed::Observed;
 use crate::tcp_info;
-use crate::wire::{parse, readdress, set_ecn};
+use crate::wire::{parse, readdress, set_class};
 use connection::{Connection, Key};
 
 /// Address of the second device.
@@ -176,13 +176,14 @@ impl Tap for External {
         let ports = u32::from(key.ports[0]) << 16 | u32::from(key.ports[1]);
         let tuple = FiveTuple { ports, ..way.tuple };
         let packet = way.packet(index, headers.size, header);
-        Some(Packet { flow: number as u32, ecn: headers.ecn, tuple, ..packet })
+        let way = packet.way.with_dscp(headers.dscp);
+        Some(Packet { flow: number as u32, ecn: headers.ecn, way, tuple, ..packet })
     }
 
     fn leaves(&mut self, now: Time, packet: &Packet, bytes: &mut [u8]) -> usize {
-        let from = usize::from(packet.direction != self.ways[0].direction);
+        let from = usize::from(packet.direction() != self.ways[0].direction);
         if packet.flow != OTHER {
-            set_ecn(bytes, packet.ecn);
+            set_class(bytes, packet.dscp(), packet.ecn);
         }
         let connection = self.connections.get_mut(packet.flow as usize);
         if let Some((connection, headers)) = connection.zip(parse(bytes)) {

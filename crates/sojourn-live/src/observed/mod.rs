@@ -103,6 +103,11 @@ impl Observed {
         self.sending.acked()
     }
 
+    /// The smallest RTT of segments that were sent once, if there were any.
+    pub(crate) fn least_rtt(&self) -> Option<Span> {
+        self.sending.least_rtt
+    }
+
     /// RTTs of segments that were sent once, since the warm-up.
     pub(crate) fn rtts(&self) -> &Histogram {
         &self.sending.rtts

@@ -30,7 +30,7 @@ pub(super) struct Sending {
     outstanding: VecDeque<Outstanding>,
     /// RTT smoothed as in RFC 6298.
     smoothed_rtt: Option<Span>,
-    least_rtt: Option<Span>,
+    pub least_rtt: Option<Span>,
     pub rtts: Histogram,
 }
 

@@ -1,4 +1,4 @@
-use sojourn_base::packet::Ecn;
+use sojourn_base::packet::{Dscp, Ecn};
 use sojourn_base::units::{Span, Time};
 
 use super::{Observed, unwrap};
@@ -13,7 +13,8 @@ fn packet(flags: u8, seq: u64, ack: u64, payload: u16) -> Headers {
     let (seq, ack) = (INITIAL.wrapping_add(seq as u32), INITIAL.wrapping_add(ack as u32));
     let transport = Transport::Tcp(Segment { seq, ack, flags, sacks: false });
     let size = 52 + u32::from(payload);
-    Headers { size, ecn: Ecn::NotEct, ports: [1, 2], payload, transport }
+    let (ecn, dscp) = (Ecn::NotEct, Dscp::BEST_EFFORT);
+    Headers { size, ecn, dscp, ports: [1, 2], payload, transport }
 }
 
 fn at(ms: u64) -> Time {

@@ -4,35 +4,41 @@
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
 use nix::mount::{MsFlags, mount};
 use nix::sys::prctl::set_timerslack;
+use nix::sys::resource::{Resource, setrlimit};
 use nix::time::{ClockId, clock_gettime};
 use sojourn_base::registry::Catalogue;
 use sojourn_base::units::Time;
 use sojourn_net::queue::kernel::with_gates;
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::sim::Surroundings;
+use sojourn_sim::sim::{Surroundings, arrivals};
+use sojourn_sim::spec::Flow;
 
 use super::control::{PIECE, ROOM, Report, Said, report_after};
 use super::devices::{Namespace, move_to, set_up};
 use super::failure::doing;
 use super::frames::{CONTROL, CONTROL_PORT};
-use super::receive::receive;
+use super::receive::{receive, receive_all};
 use super::{HOSTS, routers};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::flows::{Told, mtu};
 use crate::namespace::{RECEIVERS, SENDERS, limit_send_buffers, remember, settings};
-use crate::senders::{Writer, wait};
+use crate::opener::Opener;
+use crate::senders::{Senders, Writer};
 use crate::{sockets, sys, windows};
 
 /// The cards, in the order in which the kernel finds them.
 const CARDS: [&str; HOSTS] = ["eth0", "eth1"];
 const USUAL_MTU: u32 = 1500;
+/// Most files of a process: two for each connection at a time. The kernel allows no more.
+const MOST_FILES: u64 = 1 << 20;
 /// Start of the run in the kernel's time. That time starts at zero, and booting takes none of it;
 /// but a segment that is sent at zero has no sending time for TCP, and the handshake then no RTT.
 const BEGINNING: Duration = Duration::from_secs(1);
@@ -111,43 +117,63 @@ fn act(
     let failed = |error| doing("making hosts inside the kernel", error);
     let scenario = scenario(control, catalogue)?;
     let (surroundings, gates) = with_gates(|| Surroundings::new(&scenario, None));
-    let Surroundings { applications, flows: facts, .. } = surroundings?;
-    let flows = scenario.flows_expanded();
-    set_up(CARDS[0], SENDERS, mtu(&facts)).map_err(failed)?;
+    let Surroundings { applications, addresses, flows: facts, .. } = surroundings?;
+    let entries = arrivals::entries(&scenario, &addresses)?;
+    let (paths, mtu) = (scenario.paths(), mtu(&facts, &entries));
+    set_up(CARDS[0], SENDERS, mtu).map_err(failed)?;
     namespaces.receivers.enter().map_err(failed)?;
-    set_up(CARDS[1], RECEIVERS, mtu(&facts)).map_err(failed)?;
-    windows::add_addresses(&scenario.flows, CARDS[1]).map_err(failed)?;
-    let _routers = routers::make(&gates, &namespaces.receivers, mtu(&facts))?;
-    // Datagrams are counted where they leave the network: their sockets need not be read.
-    let mut unread = Vec::new();
-    for flow in &flows {
-        let socket = sockets::wait_for(flow)?;
-        match sockets::is_tcp(flow) {
-            true => receive(socket).map_err(failed)?,
-            false => unread.push(socket),
-        }
-    }
+    set_up(CARDS[1], RECEIVERS, mtu).map_err(failed)?;
+    windows::add_addresses(&paths, CARDS[1]).map_err(failed)?;
+    let _routers = routers::make(&gates, &namespaces.receivers, mtu)?;
+    setrlimit(Resource::RLIMIT_NOFILE, MOST_FILES, MOST_FILES).map_err(|e| failed(e.into()))?;
+    let _unread = wait_for_all(&paths)?;
     namespaces.senders.enter().map_err(failed)?;
     remember(scenario.tcp_metrics).map_err(failed)?;
-    limit_send_buffers(&scenario.flows).map_err(failed)?;
-    windows::add_routes(&scenario.flows, CARDS[0]).map_err(failed)?;
+    limit_send_buffers(&paths).map_err(failed)?;
+    windows::add_routes(&paths, CARDS[0]).map_err(failed)?;
     let (mut writers, mut tcp) = (Vec::new(), Vec::new());
-    for ((flow, application), facts) in flows.into_iter().zip(applications).zip(&facts) {
+    for ((flow, application), facts) in paths.into_iter().zip(applications).zip(&facts) {
         tcp.push(sockets::is_tcp(&flow));
         let socket = Arc::new(sockets::open(&flow)?);
         writers.push(Writer::new(flow, facts, application, socket, Arc::<Told>::default()));
     }
+    let opener =
+        Opener::new(&scenario, entries, Box::new(move |news| say(control, &Said::News(news))));
     sleep(BEGINNING.saturating_sub(uptime()?));
     let clock = Clock::start();
-    let mut agent = Agent { control, clock, writers, tcp };
+    let mut agent = Agent { control, clock, senders: Senders { writers, opener }, tcp };
     agent.say(&Said::Begun(clock.now().since(Time::ZERO)))?;
     agent.run()
+}
+
+/// Makes the receivers; returns the sockets of datagrams, which are counted where they leave the
+/// network and need not be read.
+fn wait_for_all(paths: &[Flow<'_>]) -> Result<Vec<OwnedFd>, Error> {
+    let mut unread = Vec::new();
+    for path in paths {
+        let socket = sockets::wait_for(path)?;
+        let made = match (sockets::is_tcp(path), path.arrives) {
+            (true, false) => receive(socket),
+            (true, true) => receive_all(socket),
+            (false, _) => {
+                unread.push(socket);
+                Ok(())
+            }
+        };
+        made.map_err(|error| doing("making receivers inside the kernel", error))?;
+    }
+    Ok(unread)
+}
+
+fn say(control: &UdpSocket, what: &Said<'_>) -> Result<(), Error> {
+    let said = control.send(&what.to_bytes());
+    said.map(|_| ()).map_err(|error| doing("reporting from inside the kernel", error))
 }
 
 struct Agent<'a> {
     control: &'a UdpSocket,
     clock: Clock,
-    writers: Vec<Writer<'a>>,
+    senders: Senders<'a>,
     /// Flows that are TCP connections.
     tcp: Vec<bool>,
 }
@@ -161,15 +187,11 @@ impl Agent<'_> {
                 self.report()?;
                 report = report_after(now);
             }
-            for writer in &mut self.writers {
-                if writer.is_writable() || writer.wakeup() <= now {
-                    writer.work(now)?;
-                }
-            }
+            self.senders.work(now)?;
             // No time has passed: inside a kernel in virtual time computation takes none.
-            let wakeup = self.writers.iter().map(Writer::wakeup).fold(report, Time::min);
+            let wakeup = self.senders.wakeup().min(report);
             let most = Duration::from_nanos(wakeup.since(now).as_nanos());
-            wait(&mut self.writers, most).map_err(|e| doing("waiting inside the kernel", e))?;
+            self.senders.wait(most).map_err(|e| doing("waiting inside the kernel", e))?;
         }
     }
 
@@ -177,7 +199,7 @@ impl Agent<'_> {
     fn report(&self) -> Result<(), Error> {
         use std::sync::atomic::Ordering::Relaxed;
         let (mut datagram, mut info) = (Vec::new(), Vec::new());
-        for (flow, (writer, tcp)) in (0..).zip(self.writers.iter().zip(&self.tcp)) {
+        for (flow, (writer, tcp)) in (0..).zip(self.senders.writers.iter().zip(&self.tcp)) {
             let (socket, told) = writer.ends();
             info.clear();
             if *tcp && sys::tcp_info_bytes(socket, &mut info).is_err() {
@@ -194,7 +216,6 @@ impl Agent<'_> {
     }
 
     fn say(&self, what: &Said<'_>) -> Result<(), Error> {
-        let said = self.control.send(&what.to_bytes());
-        said.map(|_| ()).map_err(|error| doing("reporting from inside the kernel", error))
+        say(self.control, what)
     }
 }

@@ -7,7 +7,7 @@ use sojourn_sim::topology::PlannedLink;
 
 use super::HOSTS;
 use crate::store::Store;
-use crate::wire::{set_ecn, set_identification};
+use crate::wire::{set_class, set_identification};
 
 /// Both bits of the ECN field.
 const CE: u8 = 3;
@@ -64,7 +64,7 @@ impl Bottlenecks {
 /// The bytes of a packet as they enter a router.
 fn bytes(store: &mut Store, packet: &Packet, identification: u16) -> Option<Vec<u8>> {
     let mut bytes = store.get(packet.socket)?.clone();
-    set_ecn(&mut bytes, packet.ecn);
+    set_class(&mut bytes, packet.dscp(), packet.ecn);
     set_identification(&mut bytes, identification);
     Some(bytes)
 }

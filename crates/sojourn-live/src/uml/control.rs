@@ -2,6 +2,8 @@
 
 use sojourn_base::units::{Span, Time};
 
+use crate::news::{Closed, News, Opened};
+
 /// Bytes of the scenario in one answer.
 pub const PIECE: usize = 1024;
 /// Approximate size in bytes of all reports in one datagram.
@@ -16,6 +18,8 @@ pub enum Said<'a> {
     Begun(Span),
     /// States of connections.
     Reports(&'a [u8]),
+    /// What has happened to a connection that comes and goes.
+    News(News),
     /// The agent has failed.
     Failed(&'a str),
 }
@@ -28,6 +32,8 @@ impl<'a> Said<'a> {
             Said::Piece(number) => with(b'P', &number.to_ne_bytes()),
             Said::Begun(passed) => with(b'B', &passed.as_nanos().to_ne_bytes()),
             Said::Reports(reports) => with(b'R', reports),
+            Said::News(News::Opened(opened)) => with(b'O', &opened.to_bytes()),
+            Said::News(News::Closed(closed)) => with(b'C', &closed.to_bytes()),
             Said::Failed(why) => with(b'F', why.as_bytes()),
         }
     }
@@ -39,6 +45,8 @@ impl<'a> Said<'a> {
             b'P' => Said::Piece(u32::from_ne_bytes(content.try_into().ok()?)),
             b'B' => Said::Begun(Span::from_nanos(u64::from_ne_bytes(content.try_into().ok()?))),
             b'R' => Said::Reports(content),
+            b'O' => Said::News(News::Opened(Opened::parse(content)?)),
+            b'C' => Said::News(News::Closed(Closed::parse(content)?)),
             b'F' => Said::Failed(std::str::from_utf8(content).ok()?),
             _ => return None,
         })
@@ -101,6 +109,7 @@ mod tests {
             Said::Piece(7),
             Said::Begun(Span::from_micros(3)),
             Said::Reports(b"reports"),
+            Said::News(News::Closed(Closed { port: 1024, timeouts: 1, min_rtt: Span::ZERO })),
             Said::Failed("why"),
         ] {
             assert_eq!(Said::parse(&said.to_bytes()), Some(said));

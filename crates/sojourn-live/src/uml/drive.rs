@@ -19,7 +19,7 @@ use super::sending::Sending;
 use crate::background::Progress;
 use crate::drive::Tap;
 use crate::error::Error;
-use crate::flows::Flows;
+use crate::flows::{Flows, path};
 use crate::store::Store;
 
 /// Drives a network and a kernel together.
@@ -194,7 +194,7 @@ impl Virtual {
         packet.socket = self.store.keep(bytes);
         net.inject(&packet);
         let zero = now - net.now().as_nanos();
-        Ok(self.sending.begin((card, head), (packet.flow, packet.size), net.now(), zero))
+        Ok(self.sending.begin((card, head), (path(&packet), packet.size), net.now(), zero))
     }
 
     /// Gives packets that reach a queue of the kernel to the card of its router.
@@ -236,6 +236,11 @@ impl Virtual {
                         report.info,
                     );
                 }
+                Ok(())
+            }
+            Some(Said::News(news)) => {
+                self.advance(net, now)?;
+                self.flows.hear(news);
                 Ok(())
             }
             Some(Said::Failed(why)) => Err(broken(&format!("inside the kernel: {why}"))),

@@ -138,5 +138,7 @@ mod tests {
             ]
         );
         assert!(lines("codel", "", 0)[0].contains("stab overhead -14 tbf"));
+        let words = "diffserv4 wash nat ack-filter ingress atm overhead 40";
+        assert!(lines("cake", words, 14)[0].ends_with(words), "tc reads all of Cake's words");
     }
 }

@@ -8,7 +8,7 @@ use sojourn_base::units::Time;
 use sojourn_net::queue::kernel::with_gates;
 use sojourn_net::record::Outcome;
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::sim::Surroundings;
+use sojourn_sim::sim::{Surroundings, arrivals};
 use sojourn_sim::spec::Controls;
 
 use super::bottlenecks::Bottlenecks;
@@ -23,6 +23,7 @@ use crate::check::check;
 use crate::error::Error;
 use crate::flows::{Connection, Flows, Sender};
 use crate::sockets::is_tcp;
+use crate::transfers::Transfers;
 
 impl Live<Outcome> {
     /// Starts a run of a scenario on a kernel in virtual time; `text` is the scenario as it was
@@ -62,12 +63,12 @@ const CONTROLS: [&str; 17] = [
 
 /// Checks that the kernel has the flows' controls: no external ones, which it could not load.
 fn check_controls(scenario: &Scenario) -> Result<(), FieldError> {
-    for (entry, flow) in scenario.flows.iter().enumerate() {
-        let control = flow.cca.as_ref().and_then(Controls::only);
+    for flow in scenario.paths() {
+        let control = flow.spec.cca.as_ref().and_then(Controls::only);
         if let Some(cca) = control.filter(|cca| !CONTROLS.contains(&cca.kind.as_str())) {
             let there = CONTROLS.join(", ");
             let message = format!("'{}' given; a kernel in virtual time has: {there}", cca.kind);
-            return Err(FieldError::new(format!("flows.{entry}.cca"), message));
+            return Err(FieldError::new(format!("{}.cca", flow.field()), message));
         }
     }
     Ok(())
@@ -89,7 +90,9 @@ fn run(
     };
     let senders = scenario.flows_expanded().iter().map(|flow| sender(is_tcp(flow))).collect();
     let recording = (recorder, recorded_links, scenario.sample_interval);
-    let flows = Flows::new(addresses, senders, flows, recording);
+    let (entries, end) = (arrivals::entries(scenario, &addresses)?, Time::ZERO + scenario.duration);
+    let transfers = (!entries.is_empty()).then(|| Transfers::new(entries, end, None));
+    let flows = Flows::new(addresses, senders, flows, transfers, recording);
     flows.start(&mut net, scenario.warmup);
     let sending = Sending::new(scenario);
     let cards = HOSTS + bottlenecks.cards();
@@ -97,6 +100,6 @@ fn run(
     let _processor = Processor::take();
     let machine = Machine::start(image, wanted, stop)?;
     let mut driver = Virtual::new(machine, flows, (bottlenecks, sending), text);
-    driver.run(&mut net, Time::ZERO + scenario.duration, stop, progress)?;
+    driver.run(&mut net, end, stop, progress)?;
     Ok(driver.finish().outcome(&mut net)?)
 }

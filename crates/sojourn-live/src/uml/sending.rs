@@ -22,7 +22,7 @@ struct Sender {
 /// Frames being sent, and their links.
 pub(super) struct Sending {
     senders: Vec<Sender>,
-    /// For each side and flow, the first link of its packets, if it takes time to send them.
+    /// For each side and path, the first link of its packets, if it takes time to send them.
     first: [Vec<Option<usize>>; HOSTS],
     /// Buffers by the time, in the kernel's ns, at which they are given back; with their cards.
     pending: BTreeMap<(u64, u64), (usize, u16)>,
@@ -52,17 +52,17 @@ impl Sending {
         !self.senders.is_empty()
     }
 
-    /// Starts to send a packet of this flow from the host at this side, whose card has it in this
+    /// Starts to send a packet of this path from the host at this side, whose card has it in this
     /// buffer; returns whether that takes time. The network's clock was at zero when the kernel's
     /// was at `zero`.
     pub(super) fn begin(
         &mut self,
         (side, head): (usize, u16),
-        (flow, size): (u32, u32),
+        (path, size): (usize, u32),
         now: Time,
         zero: u64,
     ) -> bool {
-        let first = self.first.get(side).and_then(|first| *first.get(flow as usize)?);
+        let first = self.first.get(side).and_then(|first| *first.get(path)?);
         let Some(sender) = first.and_then(|first| self.senders.get_mut(first)) else {
             return false;
         };

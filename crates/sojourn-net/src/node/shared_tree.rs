@@ -96,8 +96,8 @@ impl SharedTree {
         let receivers = &self.groups.streams[stream].receivers;
         for receiver in receivers.iter().filter(|one| usize::from(one.member) == self.me) {
             if receiver.start <= now && now < receiver.stop {
-                let direction = Direction::Forward;
-                let packet = Packet { flow: receiver.flow, direction, ..*packet };
+                let way = packet.way.with_direction(Direction::Forward);
+                let packet = Packet { flow: receiver.flow, way, ..*packet };
                 let copy = cx.copy(&packet, Route::default(), 2 * receiver.flow + 1);
                 cx.forward(copy);
             }
@@ -164,13 +164,13 @@ impl Node for SharedTree {
         let Some(stream) = self.streams.get(packet.flow as usize).copied().flatten() else {
             return cx.forward(packet);
         };
-        if let (Some(up), Direction::Forward) = (self.up, packet.direction)
+        if let (Some(up), Direction::Forward) = (self.up, packet.direction())
             && let Some(port) = self.port(cx, up)
         {
             return cx.send(port, Packet { route: Route::default(), hop: 0, ..packet });
         }
         cx.absorb(&packet);
-        let packet = Packet { direction: Direction::Backward, ..packet };
+        let packet = Packet { way: packet.way.with_direction(Direction::Backward), ..packet };
         self.deliver(now, stream, &packet, cx);
         self.send_down(stream, &packet, cx);
     }

@@ -108,7 +108,7 @@ impl FlowQueues {
     /// The queue of a packet's flow.
     #[inline]
     pub fn classify(&self, packet: &Packet) -> usize {
-        let key = self.keys[packet.direction as usize];
+        let key = self.keys[packet.direction() as usize];
         let uniform = key.uniform_at(packet.tuple.fold());
         (uniform * self.queues.len() as f64) as usize
     }
@@ -273,7 +273,7 @@ mod tests {
         used.dedup();
         // Expected number of used queues: 1024 (1 - exp(-1000/1024)) = 638.
         assert!((590..690).contains(&used.len()), "{}", used.len());
-        let back = Packet { direction: Direction::Backward, ..packet(1, 0) };
+        let back = Packet { way: Direction::Backward.into(), ..packet(1, 0) };
         assert_ne!(queues.classify(&packet(1, 0)), queues.classify(&back));
         assert_eq!(queues.classify(&packet(1, 0)), queues.classify(&packet(1, 9)));
     }

@@ -133,7 +133,7 @@ struct State {
 impl State {
     /// Numbers of the packets of the same connection and direction.
     fn order_of(&mut self, packet: &Packet) -> &mut VecDeque<u16> {
-        self.order.entry((packet.flow, packet.direction)).or_default()
+        self.order.entry((packet.flow, packet.direction())).or_default()
     }
 
     fn enter(&mut self, packet: Packet) {
@@ -153,6 +153,9 @@ impl State {
         let Some(packet) = self.inside.remove(&number) else { return false };
         while let Some(earlier) = self.order_of(&packet).pop_front().filter(|one| *one != number) {
             self.dropped.extend(self.inside.remove(&earlier));
+        }
+        if self.order_of(&packet).is_empty() {
+            self.order.remove(&(packet.flow, packet.direction()));
         }
         self.left.push_back((packet, marked));
         self.returned = Some(now);

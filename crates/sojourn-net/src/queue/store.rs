@@ -18,6 +18,10 @@ pub struct PacketStore {
     free: u32,
 }
 
+/// Where a packet is kept while it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(u32);
+
 /// A FIFO of packets kept in a [`PacketStore`].
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
@@ -72,6 +76,35 @@ impl PacketStore {
         Some(node.packet)
     }
 
+    /// The packets of `chain` in order, each with its place.
+    pub fn iter(&self, chain: &Chain) -> impl Iterator<Item = (Place, &Packet)> {
+        let nodes = &self.nodes;
+        let node = move |index: u32| nodes.get(index as usize).map(|node| (index, node));
+        let found = std::iter::successors(node(chain.head), move |(_, last)| node(last.next));
+        found.map(|(index, node)| (Place(index), &node.packet))
+    }
+
+    /// The last packet of `chain`, with its place.
+    pub fn last(&self, chain: &Chain) -> Option<(Place, &Packet)> {
+        let node = self.nodes.get(chain.tail as usize).filter(|_| !chain.is_empty())?;
+        Some((Place(chain.tail), &node.packet))
+    }
+
+    /// Removes the packet of `chain` that is after a place, or its first one.
+    pub fn remove_after(&mut self, chain: &mut Chain, before: Option<Place>) -> Option<Packet> {
+        let Some(Place(before)) = before else { return self.pop(chain) };
+        let index = self.nodes[before as usize].next;
+        let removed = self.nodes.get_mut(index as usize)?;
+        let (packet, next) = (removed.packet, removed.next);
+        removed.next = self.free;
+        self.free = index;
+        self.nodes[before as usize].next = next;
+        if chain.tail == index {
+            chain.tail = before;
+        }
+        Some(packet)
+    }
+
     #[inline]
     fn take_node(&mut self, packet: Packet) -> u32 {
         let node = Node { packet, next: NIL };
@@ -114,6 +147,30 @@ mod tests {
             std::iter::from_fn(|| store.pop(&mut chains[1])).map(|p| p.index).collect();
         assert_eq!((first, even, odd), (Some(1), vec![0, 2, 4, 6], vec![3, 5]));
         assert_eq!(store.nodes.len(), 6, "a freed place is used again");
+    }
+
+    #[test]
+    fn packets_leave_from_the_middle_and_the_end() {
+        let mut store = PacketStore::default();
+        let mut chain = Chain::default();
+        for index in 0..4 {
+            store.push(&mut chain, Packet { index, ..Packet::default() });
+        }
+        let numbers = |store: &PacketStore, chain: &Chain| -> Vec<u32> {
+            store.iter(chain).map(|(_, packet)| packet.index).collect()
+        };
+        let places: Vec<_> = store.iter(&chain).map(|(place, _)| place).collect();
+        for (before, gone, left) in [
+            (Some(places[1]), 2, vec![0, 1, 3]),
+            (Some(places[1]), 3, vec![0, 1]),
+            (None, 0, vec![1]),
+        ] {
+            assert_eq!(store.remove_after(&mut chain, before).map(|p| p.index), Some(gone));
+            assert_eq!(numbers(&store, &chain), left);
+        }
+        assert!(store.remove_after(&mut chain, Some(places[1])).is_none());
+        store.push(&mut chain, Packet { index: 9, ..Packet::default() });
+        assert_eq!((numbers(&store, &chain), store.nodes.len()), (vec![1, 9], 4));
     }
 
     #[test]

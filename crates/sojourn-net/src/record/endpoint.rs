@@ -1,35 +1,44 @@
 //! An endpoint whose state is recorded.
 
+use super::capture::HostTap;
 use super::live::Watch;
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
+use crate::counters::reception::ReceptionFigures;
 use crate::endpoint::Endpoint;
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::Time;
 
-/// Delegates to an endpoint and records changes of its state once it has nothing more to send.
+/// Delegates to an endpoint; records changes of its state once it has nothing more to send, and what it
+/// sends and receives.
 pub struct RecordedEndpoint {
     inner: Box<dyn Endpoint>,
-    watch: Watch,
+    watch: Option<Watch>,
+    tap: Option<HostTap>,
 }
 
 impl RecordedEndpoint {
-    /// Records the state of `inner`.
-    pub fn new(inner: Box<dyn Endpoint>, watch: Watch) -> Self {
-        RecordedEndpoint { inner, watch }
+    /// Records the state of `inner` with `watch`, its packets with `tap`.
+    pub fn new(inner: Box<dyn Endpoint>, watch: Option<Watch>, tap: Option<HostTap>) -> Self {
+        RecordedEndpoint { inner, watch, tap }
     }
 }
 
 impl Endpoint for RecordedEndpoint {
     fn on_packet(&mut self, now: Time, packet: &Packet) {
+        if let Some(tap) = &self.tap {
+            tap.received(now, packet);
+        }
         self.inner.on_packet(now, packet);
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         let packet = self.inner.poll_transmit(now);
-        if packet.is_none() {
-            self.watch.look(now, |out| self.inner.observe(out));
+        match (&packet, &mut self.watch, &self.tap) {
+            (Some(packet), _, Some(tap)) => tap.sent(now, packet),
+            (None, Some(watch), _) => watch.look(now, |out| self.inner.observe(out)),
+            _ => {}
         }
         packet
     }
@@ -84,6 +93,10 @@ impl Endpoint for RecordedEndpoint {
 
     fn rtt_histogram(&self) -> Option<&Histogram> {
         self.inner.rtt_histogram()
+    }
+
+    fn reception(&self) -> ReceptionFigures {
+        self.inner.reception()
     }
 
     fn end_warmup(&mut self) {

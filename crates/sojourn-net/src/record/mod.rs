@@ -5,11 +5,13 @@
 //! computes the differences between successive samples. Observation costs nothing per packet beyond
 //! the counters themselves.
 
+pub mod capture;
 mod chunks;
 mod columns;
 mod endpoint;
 mod link;
 pub mod live;
+mod measured;
 mod node;
 mod outcome;
 mod recorder;
@@ -19,11 +21,12 @@ mod table;
 pub use crate::counters::{
     AckCounters, ArrivalCounters, ChoiceCounters, EchoCounters, FlowCounters, LimitCounters,
     MessageCounters, OrderCounters, RateCounters, ReceiverCounters, RecoveryCounters, RttCounters,
-    SenderCounters, WindowCounters, histogram,
+    SenderCounters, WindowCounters, histogram, reception,
 };
 pub use chunks::{CHUNK, Chunks, TableSink};
 pub use endpoint::RecordedEndpoint;
 pub use link::{AirCounters, LinkCounters};
+pub use measured::MeasuredEndpoint;
 pub use node::NodeSample;
 pub use outcome::{FlowFacts, Outcome};
 pub use recorder::Recorder;

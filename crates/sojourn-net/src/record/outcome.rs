@@ -2,6 +2,7 @@
 
 use super::FlowCounters;
 use super::histogram::Histogram;
+use super::reception::ReceptionFigures;
 use super::recorder::Recorder;
 use super::table::Table;
 use crate::units::{Span, Time};
@@ -96,6 +97,12 @@ impl Outcome {
             totals,
         }
     }
+
+    /// The same with what the receiver of each flow has measured of its packets.
+    #[must_use]
+    pub fn measured(self, receivers: &[ReceptionFigures]) -> Self {
+        Outcome { flows: measured_table(self.flows, receivers), ..self }
+    }
 }
 
 fn flow_table(
@@ -114,6 +121,31 @@ fn flow_table(
         .with("established_at", counters.iter().map(|flow| secs(flow.established_at)).collect())
         .with("completed_at", counters.iter().map(|flow| secs(flow.completed_at)).collect());
     percentiles(table, ["rtt_p50", "rtt_p95", "rtt_p99"], rtts)
+}
+
+/// Adds what receivers measured; NaN where they did not.
+fn measured_table(flows: Table, receivers: &[ReceptionFigures]) -> Table {
+    let arrival = |n: usize| told(receivers, |of| Some(of.arrival?[n].as_secs_f64()));
+    let delivery = |n: usize| told(receivers, |of| Some(of.delivery?[n].as_secs_f64()));
+    flows
+        .with("arrival_p50", arrival(0))
+        .with("arrival_p95", arrival(1))
+        .with("arrival_p99", arrival(2))
+        .with("delivery_p50", delivery(0))
+        .with("delivery_p95", delivery(1))
+        .with("delivery_p99", delivery(2))
+        .with("jitter", told(receivers, |of| of.jitter))
+        .with("expected_packets", told(receivers, |of| Some(of.losses?.expected as f64)))
+        .with("lost_packets", told(receivers, |of| Some(of.losses?.packets as f64)))
+        .with("loss_runs", told(receivers, |of| Some(of.losses?.runs as f64)))
+        .with("longest_loss_run", told(receivers, |of| Some(of.losses?.longest as f64)))
+}
+
+fn told(
+    receivers: &[ReceptionFigures],
+    figure: impl Fn(&ReceptionFigures) -> Option<f64>,
+) -> Vec<f64> {
+    receivers.iter().map(|of| figure(of).unwrap_or(f64::NAN)).collect()
 }
 
 fn link_table(sojourns: &[Option<&Histogram>]) -> Table {

@@ -74,11 +74,6 @@ fn check_label<'a>(label: &'a str, known: &mut BTreeSet<&'a str>) -> Check {
 
 fn check_entry(entry: &ArrivalsSpec) -> Check {
     let keys = &entry.keys;
-    // Their connections are opened from the other end, and carry data both ways.
-    let message = "given; requests are not simulated: leave it out";
-    if keys.request.is_some() {
-        return Err(FieldError::new("request", message));
-    }
     keys.process.validate().map_err(|error| error.within("process"))?;
     check_rate(keys)?;
     check_users(keys)?;

@@ -61,11 +61,10 @@ pub struct ArrivalKeys {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<PoolSpec>,
     /// Payload of a request, which the receiver of the data sends for each transfer: it opens the
-    /// connection, too. Default: no requests, and the sender of the data opens. The simulator has no
-    /// requests yet and refuses the key.
+    /// connection, too. Default: no requests, and the sender of the data opens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Sizes>,
-    /// Time from the arrival of a request to its response. Default: none.
+    /// Time from the arrival of the last byte of a request to the first of the response. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_time: Option<Times>,
 }

@@ -2,8 +2,8 @@
 //!
 //! `load` counts payload, as a share of the base rate of the link named `bottleneck`, or else of
 //! the slowest link on the data's way. On the wire there is more: headers and framing of every
-//! segment, and the handshake. Where all that open loops offer to a link is its rate or more,
-//! transfers pile up for as long as they arrive.
+//! segment, handshakes, acknowledgments of requests. Where all that open loops offer to a link is
+//! its rate or more, transfers pile up for as long as they arrive.
 
 use serde_json::{Value, json};
 
@@ -127,10 +127,18 @@ fn wire_bytes(
         let facts = &catalogue.find::<Transport>(&flow.transport.kind)?.facts;
         let opened = facts.controlled && entry.keys.connections == Connections::Each;
         let each = f64::from(facts.headers) + overhead as f64;
-        // A SYN and the acknowledgment of its answer.
         let syn = f64::from(SYN_SIZE) + overhead as f64;
-        let opening = if opened { syn + each } else { 0.0 };
-        mean += weight / total * (entry.mean_size() + segments(entry, flow.mss) * each + opening);
+        // A SYN and the acknowledgment of its answer; with a request, that answer.
+        let request = entry.keys.request.as_ref();
+        let opening = match request {
+            _ if !opened => 0.0,
+            None => syn + each,
+            Some(_) => syn,
+        };
+        let span = flow.mss * flow.ack_every;
+        let acks = request.map_or(0.0, |request| request.mean_segments(span) * each);
+        let data = entry.mean_size() + segments(entry, flow.mss) * each;
+        mean += weight / total * (data + opening + acks);
     }
     Ok(mean)
 }

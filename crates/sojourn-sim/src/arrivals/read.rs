@@ -20,7 +20,7 @@ type Table = Map<String, Value>;
 /// The key of the scenario.
 pub(crate) const KEY: &str = "arrivals";
 /// Keys of a flow that an entry does not have.
-pub(super) const OF_FLOWS: &[&str] = &["traffic", "count", "drop", "receivers"];
+pub(super) const OF_FLOWS: &[&str] = &["traffic", "count", "drop", "receivers", "packet_metrics"];
 /// Keys of a flow that an entry has and its variants have not.
 pub(super) const OF_ENTRY: &[&str] = &["label", "start", "stop"];
 

@@ -54,7 +54,7 @@ fn the_canonical_form_has_defaults_and_reads_back_to_itself() {
     assert_eq!(web["stop"], "10 s");
     assert_eq!(web["stack"], "linux-6");
     assert_eq!(web["cca"]["kind"], "cubic");
-    for key in ["traffic", "count", "drop", "receivers", "rate", "mix"] {
+    for key in ["traffic", "count", "drop", "receivers", "packet_metrics", "rate", "mix"] {
         assert_eq!(web.get(key), None, "{key}");
     }
     assert_eq!([&closed["label"], &closed["think"]], ["arrivals-1", "1 s"]);
@@ -162,6 +162,17 @@ fn more_than_the_links_rate_on_the_wire_is_warned_of() {
     assert_eq!(both.len(), 1, "{both:?}");
     assert!(both[0].starts_with("arrivals.1.load: with headers, framing and handshakes 1.27 "));
 
+    // In place of the SYN and its acknowledgment the SYN-ACK, and an acknowledgment of the request;
+    // in a pool the latter alone.
+    let wire = |more: Value, expected: f64| {
+        let bytes = read(&[entry(more)]).offers()[0].wire_bytes;
+        assert!((bytes - expected).abs() < 1e-6, "{bytes}");
+    };
+    wire(json!({}), 10_602.0);
+    wire(json!({ "request": "500 B" }), 10_602.0);
+    wire(json!({ "request": "5 kB" }), 10_668.0);
+    wire(json!({ "request": "500 B", "connections": "pool" }), 10_528.0);
+
     // 1,490 B for a datagram of 1,448 B.
     let mut beside = document(&[entry(json!({ "load": 0.9 }))]);
     let traffic = json!({ "kind": "cbr", "rate": "10 Mbit/s", "size": "1448 B" });
@@ -211,7 +222,11 @@ fn each_bad_key_is_named_with_what_is_allowed() {
         ),
         (json!({ "server_time": "1 ms" }), "server_time: given without request"),
         (json!({ "transport": "sliq" }), "transport: sliq given; allowed: tcp, udp"),
-        (json!({ "request": "1 kB" }), "request: given; requests are not simulated: leave it out"),
+        (json!({ "request": "0 B" }), "request: 0 B given; allowed: 1 B to 1 TB"),
+        (
+            json!({ "request": "1 kB", "transport": "udp", "cca": null }),
+            "request: given with transport udp, whose datagrams have no answers",
+        ),
         (json!({ "cca": "cubik" }), "cca: unknown congestion control 'cubik'"),
         (json!({ "cca": null }), "cca: is missing; name a congestion control"),
         (json!({ "stop": "11 s" }), "stop: 11 s given; allowed: at most the duration, 10 s"),

@@ -161,7 +161,7 @@ impl Bench {
         let (source, destination) = (flow as u16 % 3, 10 + flow as u16 % 2);
         let packet = Packet {
             flow,
-            direction,
+            way: direction.into(),
             ecn,
             tuple: FiveTuple { source, destination, ports: flow },
             size,
@@ -193,7 +193,7 @@ impl Bench {
             _ => &[], // it never came, or is another now
         };
         self.breaches.marks += u64::from(!may_become.contains(&packet.ecn));
-        let key = (packet.flow, packet.direction);
+        let key = (packet.flow, packet.direction());
         let previous = self.last_sent.insert(key, packet.index);
         self.breaches.order += u64::from(previous.is_some_and(|p| p >= packet.index));
         Some(packet)

@@ -124,6 +124,7 @@ fn ends(transport: &Subject) -> [Box<dyn Endpoint>; 2] {
     let back = Address { direction: Direction::Backward, ..Address::default() };
     let init = TransportInit {
         small_queue: false,
+        requests: false,
         copied: true,
         flow: &flow,
         addresses: [there, back],

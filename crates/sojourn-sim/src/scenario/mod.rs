@@ -17,6 +17,7 @@ use crate::section::{self, Gift};
 use crate::spec::{self, toml_to_json};
 use crate::topology::Plan;
 
+mod pcap;
 mod receivers;
 #[cfg(test)]
 mod refusals;

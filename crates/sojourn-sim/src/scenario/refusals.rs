@@ -40,6 +40,18 @@ fn the_good_one_is_good() {
 }
 
 #[test]
+fn a_capture_is_of_what_there_is() {
+    let refused = |pcap: Value| refusal("/pcap", pcap);
+    assert_eq!(refused(json!({ "flows": [0, 1] })), "pcap.flows.1: 1 given; allowed: 0 to 0");
+    assert_eq!(
+        refused(json!({ "links": ["botleneck"] })),
+        "pcap.links.0: unknown link 'botleneck'; did you mean 'bottleneck'? allowed: bottleneck",
+    );
+    let unknown = refused(json!({ "flow": [0] }));
+    assert!(unknown.starts_with("pcap.flow: unknown key"), "{unknown}");
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "a list, read line by line")]
 fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
     let rate = "/topology/bottleneck/rate";
@@ -311,6 +323,7 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
             json!("../x"),
             "name: \"../x\" given; allowed: 1 to 100 characters without slashes, not beginning with a dot",
         ),
+        (flow("dscp"), json!("af44"), "flows.0.dscp: 'af44': expected a DiffServ codepoint"),
         // Combinations of keys.
         (flow("transport"), json!("udp"), "flows.0.cca: given with transport udp, which has none"),
         (

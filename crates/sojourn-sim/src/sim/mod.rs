@@ -1,10 +1,11 @@
 //! The simulation: runs a scenario to its outcome.
 
 mod application;
-mod arrivals;
+pub mod arrivals;
 mod build;
 mod hosts;
 mod inspect;
+mod recorded;
 mod sampler;
 mod sockets;
 mod timer;
@@ -51,7 +52,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn recording(scenario: &Scenario, sink: Sink) -> Result<Self, FieldError> {
-        Simulation::build(scenario, Some(Log::new(&scenario.record, sink)), None)
+        Simulation::build(scenario, Some(recorded::log(scenario, sink)), None)
     }
 
     /// The same, or without a record; samples and transfers do not wait for the end, however many
@@ -65,7 +66,7 @@ impl Simulation {
         record: Option<Sink>,
         tables: TableSink,
     ) -> Result<Self, FieldError> {
-        let log = record.map(|sink| Log::new(&scenario.record, sink));
+        let log = record.map(|sink| recorded::log(scenario, sink));
         Simulation::build(scenario, log, Some(Chunks::new(tables)))
     }
 

@@ -129,10 +129,14 @@ impl Sampler {
         let parts: Vec<_> = regions.iter().collect();
         let sender = |flow: usize| &parts[homes.sockets[2 * flow]].1.endpoints[2 * flow];
         let rtts: Vec<_> = (0..self.flows.len()).map(|flow| sender(flow).rtt_histogram()).collect();
+        let receiver = |flow: usize| &parts[homes.sockets[2 * flow + 1]].1.endpoints[2 * flow + 1];
+        let measured: Vec<_> =
+            (0..self.flows.len()).map(|flow| receiver(flow).reception()).collect();
         let sojourn = |link: usize| parts[homes.edges[link]].0.sojourn_histogram(link);
         let sojourns: Vec<_> = (0..self.recorded_links).map(sojourn).collect();
         let outcome =
-            Outcome::gather(self.recorder, &self.flows, &counters, &rtts, &sojourns, events);
+            Outcome::gather(self.recorder, &self.flows, &counters, &rtts, &sojourns, events)
+                .measured(&measured);
         match driven {
             Some([transfers, samples]) => {
                 Outcome { transfers: Some(transfers), arrival_samples: Some(samples), ..outcome }

@@ -72,6 +72,52 @@ fn one_way_delay_is_analytic() {
     assert!((mean - expected).abs() < 1e-8, "{mean}, not {expected}");
 }
 
+/// What a receiver measured of flow 0, by column.
+fn measured(outcome: &Outcome, name: &str) -> f64 {
+    outcome.flows.reals(name).unwrap()[0]
+}
+
+#[test]
+fn delays_without_a_queue_are_all_the_same() {
+    let outcome = run(&scenario(1, "rate = \"100 Mbit/s\"\noverhead = \"0 B\"", &[CBR]));
+    for name in ["arrival_p50", "arrival_p95", "arrival_p99", "delivery_p50", "delivery_p99"] {
+        let told = measured(&outcome, name);
+        assert!((told - 0.005 - 1028.0 * 8.0 / 100e6).abs() < 2e-9, "{name}: {told}");
+    }
+    assert!(measured(&outcome, "jitter") < 2e-9);
+    assert_eq!(measured(&outcome, "loss_runs"), 0.0);
+}
+
+#[test]
+fn lost_datagrams_are_told_in_runs() {
+    let dropping = format!("{CBR}\ndrop = [0, 7, 8, 20, 21, 22]");
+    let outcome = run(&scenario(1, "rate = \"100 Mbit/s\"", &[&dropping]));
+    let told = ["lost_packets", "loss_runs", "longest_loss_run"].map(|of| measured(&outcome, of));
+    assert_eq!(told, [6.0, 3.0, 3.0]);
+}
+
+/// A TCP receiver measures if the flow says so. Whatever is lost is sent again, so that each loss
+/// is followed by an arrival that reveals it.
+#[test]
+fn a_tcp_flow_is_measured_on_request() {
+    let tcp = "cca = \"cubic\"\nrtt = \"20 ms\"\n\
+               traffic = { kind = \"sized\", size = \"2 MB\" }";
+    let keys = "rate = \"20 Mbit/s\"\nloss = \"1 %\"";
+    let plain = run(&scenario(10, keys, &[tcp]));
+    assert!(measured(&plain, "arrival_p50").is_nan() && measured(&plain, "loss_runs").is_nan());
+    let outcome = run(&scenario(10, keys, &[&format!("{tcp}\npacket_metrics = true")]));
+    assert_eq!(format!("{:?}", outcome.flow_samples), format!("{:?}", plain.flow_samples));
+    assert!(measured(&outcome, "completed_at") < 10.0);
+    let dropped: f64 = ["drops_loss", "drops_overflow"]
+        .iter()
+        .flat_map(|name| column(&outcome.link_samples, "link", 0.0, name))
+        .sum();
+    assert!(dropped > 5.0);
+    assert_eq!(measured(&outcome, "lost_packets"), dropped);
+    let [arrival, delivery] = ["arrival_p99", "delivery_p99"].map(|of| measured(&outcome, of));
+    assert!(measured(&outcome, "arrival_p50") > 0.010 && delivery > arrival + 0.010);
+}
+
 #[test]
 fn same_scenario_same_columns() {
     let scenario = scenario(5, "rate = \"8 Mbit/s\"\nloss = \"2 %\"", &[CBR, CBR]);

@@ -8,6 +8,7 @@ use super::{
     AccessCategory, BufferSize, Controls, EcnMode, FlowDirection, Gro, HostQueue, Pacing, Spec,
     Stack, Traffic, Transport,
 };
+use crate::packet::Dscp;
 use crate::units::{Rate, Span};
 
 /// One or more identical flows.
@@ -91,9 +92,17 @@ pub struct FlowSpec {
     /// Whether the receiver merges segments that arrive back to back (GRO) and acknowledges them
     /// together: those of 50 us, or of the time given.
     pub gro: Gro,
+    /// Whether the receiver measures every packet: quantiles of one-way delays, jitter, runs of
+    /// losses. Default: of datagrams, not of what a congestion control sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_metrics: Option<bool>,
     /// Priority of its packets in the contention for a shared medium, in both directions.
     #[serde(skip_serializing_if = "is_usual")]
     pub access_category: AccessCategory,
+    /// DiffServ codepoint of its packets, in both directions, such as `ef`, `cs1`, `af41` or 46: the
+    /// tins of Cake are chosen by it. Default: `cs0`, best effort.
+    #[serde(skip_serializing_if = "is_best_effort")]
+    pub dscp: Dscp,
     /// Stack and version of this flow's endpoints. Default: the scenario's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<Stack>,
@@ -146,7 +155,9 @@ impl Default for FlowSpec {
             whole_bursts: false,
             nagle: None,
             gro: Gro::default(),
+            packet_metrics: None,
             access_category: AccessCategory::default(),
+            dscp: Dscp::BEST_EFFORT,
             stack: None,
             from: None,
             to: None,
@@ -173,6 +184,10 @@ impl FlowSpec {
 
 fn is_usual(category: &AccessCategory) -> bool {
     *category == AccessCategory::default()
+}
+
+fn is_best_effort(dscp: &Dscp) -> bool {
+    *dscp == Dscp::BEST_EFFORT
 }
 
 /// The canonical form has a value for every key.

@@ -69,6 +69,8 @@ pub struct TransportInit<'a> {
     pub base_rtt: Span,
     /// Whether its sender is notified of departures: it is a station of a shared medium.
     pub small_queue: bool,
+    /// Whether its receiver opens the connection, and sends requests over it.
+    pub requests: bool,
     /// Whether a packet may arrive twice: a link or node may duplicate it.
     pub copied: bool,
     /// Names the flow's random draws.

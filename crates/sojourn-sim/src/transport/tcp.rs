@@ -10,6 +10,7 @@
 //! | the sender: ACKs, recovery, output, timers | `sender/` |
 //! | the receiver: reassembly, ACK policy, echo of marks, window | `receiver`, `reassembly`, `echo`, `autotune` |
 //! | an application that reads at its own pace; a proxy between two connections | `reader`, `relay` |
+//! | a connection over which both ends send: requests and responses | `duplex` |
 //! | what hosts remember of earlier connections | `metrics` |
 //! | packets that arrive at one end, and what it must send | `script` |
 //!
@@ -21,7 +22,7 @@ use crate::endpoint::Endpoint;
 use crate::error::FieldError;
 use crate::registry::{Catalogue, NoParams};
 use crate::spec::{Cca, Controls, HostQueue, Pacing};
-use crate::tcp::{HEADER, Profile, Receiver, Sender, TcpInit};
+use crate::tcp::{Duplex, HEADER, Profile, Receiver, Sender, TcpInit};
 use crate::transport::{Registered, TransportInit};
 
 /// TCP between one sender and one receiver.
@@ -40,20 +41,44 @@ impl Registered for Tcp {
         catalogue: &Catalogue,
     ) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
         let tcp = tcp_init(init)?;
-        let missing = || FieldError::new("cca", "is missing; name a congestion control");
-        let cca = init.flow.cca.as_ref().and_then(Controls::only).ok_or_else(missing)?;
-        let made = |name| {
-            let control = Sender::control_init(&tcp, init.base_rtt, init.random.child(name));
-            let entry = catalogue.find::<Cca>(&cca.kind);
-            let made = entry.and_then(|entry| (entry.make)(&cca.params, &control, catalogue));
-            made.map_err(|e| e.within("cca"))
-        };
-        let control = made("cca")?;
-        let serves = tcp.ecn == EcnMode::Classic && control.follows_arrivals();
-        let at_receiver = if serves { Some(made("receiver")?) } else { None };
-        let receiver = Receiver::new(tcp).served_by(at_receiver);
-        Ok([Box::new(Sender::new(tcp, control).remembering(init.memory)), Box::new(receiver)])
+        let (sender, receiver) = half(tcp, ["cca", "receiver"], init, catalogue)?;
+        if !init.requests {
+            return Ok([Box::new(sender), Box::new(receiver)]);
+        }
+        let (asking, asked) = half(reversed(tcp), ["request", "asked"], init, catalogue)?;
+        let [server, client] = Duplex::pair((sender, asked), (asking, receiver));
+        Ok([Box::new(server), Box::new(client)])
     }
+}
+
+/// A sender, and the receiver of what it sends; their controls draw by these names.
+fn half(
+    tcp: TcpInit,
+    names: [&str; 2],
+    init: &TransportInit<'_>,
+    catalogue: &Catalogue,
+) -> Result<(Sender, Receiver), FieldError> {
+    let missing = || FieldError::new("cca", "is missing; name a congestion control");
+    let cca = init.flow.cca.as_ref().and_then(Controls::only).ok_or_else(missing)?;
+    let made = |name| {
+        let control = Sender::control_init(&tcp, init.base_rtt, init.random.child(name));
+        let entry = catalogue.find::<Cca>(&cca.kind);
+        let made = entry.and_then(|entry| (entry.make)(&cca.params, &control, catalogue));
+        made.map_err(|e| e.within("cca"))
+    };
+    let control = made(names[0])?;
+    let serves = tcp.ecn == EcnMode::Classic && control.follows_arrivals();
+    let at_receiver = if serves { Some(made(names[1])?) } else { None };
+    let receiver = Receiver::new(tcp).served_by(at_receiver);
+    Ok((Sender::new(tcp, control).remembering(init.memory), receiver))
+}
+
+/// The same connection the other way round. Departures are told to the flow's sender only.
+fn reversed(tcp: TcpInit) -> TcpInit {
+    let mut reversed = tcp;
+    (reversed.forward, reversed.backward) = (tcp.backward, tcp.forward);
+    reversed.small_queue = false;
+    reversed
 }
 
 fn tcp_init(init: &TransportInit<'_>) -> Result<TcpInit, FieldError> {

@@ -204,11 +204,12 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Direction, FiveTuple, Route};
+    use crate::packet::{Direction, Dscp, FiveTuple, Route};
 
     const ADDRESS: Address = Address {
         flow: 3,
         direction: Direction::Forward,
+        dscp: Dscp::BEST_EFFORT,
         route: Route::at(0),
         socket: 7,
         tuple: FiveTuple::of_flow(3),

@@ -4,6 +4,7 @@ use crate::connection::{Levels, Measured};
 use crate::stream::{Counts, Delivered};
 use crate::virtual_payload::Virtual;
 use sojourn_base::counters::histogram::Histogram;
+use sojourn_base::counters::reception::Delays;
 use sojourn_base::counters::{
     AckCounters, ChoiceCounters, FlowCounters, MessageCounters, RateCounters, ReceiverCounters,
     RecoveryCounters, RttCounters, SenderCounters, WindowCounters,
@@ -130,7 +131,7 @@ pub(super) struct Arrivals {
     counters: ReceiverCounters,
     last: Option<Time>,
     deadline: Option<Span>,
-    delays: Histogram,
+    delays: Delays,
     late: u64,
     /// Packets with a congestion mark.
     pub marks: u64,
@@ -143,7 +144,7 @@ impl Arrivals {
             counters: ReceiverCounters::default(),
             last: None,
             deadline,
-            delays: Histogram::default(),
+            delays: Delays::default(),
             late: 0,
             marks: 0,
         }
@@ -176,9 +177,14 @@ impl Arrivals {
             received_packets: counts.received_in_time,
             usable_messages: counts.delivered_in_time,
             late_messages: self.late,
-            delay_p995: self.delays.percentile(0.995).unwrap_or_default(),
+            delay_p995: self.delays.histogram().percentile(0.995).unwrap_or_default(),
             peer_outage_time: outage_time,
         });
+    }
+
+    /// Times from writing to delivery: median, 95th and 99th percentile.
+    pub(super) fn delivery(&self) -> Option<[Span; 3]> {
+        self.delays.quantiles()
     }
 
     /// Distributions start afresh.

@@ -9,6 +9,7 @@ use super::virtual_payload::Virtual;
 use super::wire::{Datagram, UNDERLAY};
 use sojourn_base::counters::FlowCounters;
 use sojourn_base::counters::histogram::Histogram;
+use sojourn_base::counters::reception::ReceptionFigures;
 use sojourn_base::endpoint::Endpoint;
 use sojourn_base::observe::Observer;
 use sojourn_base::packet::{Address, Ecn, Header, Opaque, Packet};
@@ -212,6 +213,10 @@ impl Endpoint for End {
 
     fn rtt_histogram(&self) -> Option<&Histogram> {
         self.init.stream.is_some().then_some(&self.sent.rtts)
+    }
+
+    fn reception(&self) -> ReceptionFigures {
+        ReceptionFigures { delivery: self.received.delivery(), ..ReceptionFigures::default() }
     }
 
     fn end_warmup(&mut self) {

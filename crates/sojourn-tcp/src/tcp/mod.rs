@@ -3,6 +3,7 @@
 
 mod autotune;
 mod card_memory;
+mod duplex;
 mod dupthresh;
 mod echo;
 mod metrics;
@@ -16,6 +17,7 @@ mod send_buffer;
 mod send_memory;
 mod sender;
 
+pub use duplex::Duplex;
 pub use metrics::HostMemory;
 pub use profile::{LossDetection, Profile, RFC};
 pub use receiver::Receiver;
@@ -109,6 +111,8 @@ impl TcpInit {
 
 #[cfg(test)]
 mod callbacks;
+#[cfg(test)]
+mod duplex_tests;
 #[cfg(test)]
 mod first_flight;
 #[cfg(test)]

@@ -169,11 +169,41 @@ static unsigned int memory_of(unsigned int size)
 	return roundup_pow_of_two(size + 14 + 64 + 320) + 256;
 }
 
+static unsigned char *append(unsigned char *to, u32 number)
+{
+	u32 wire = htonl(number);
+
+	memcpy(to, &wire, sizeof(wire));
+	return to + sizeof(wire);
+}
+
+/* The header, with options as Linux writes them. */
+static void write_tcp(struct tcphdr *tcp, const struct sojourn_packet *packet)
+{
+	const struct sojourn_tcp *from = &packet->tcp;
+	unsigned char *option = (unsigned char *)(tcp + 1);
+
+	tcp->source = htons(packet->ports >> 16);
+	tcp->dest = htons(packet->ports);
+	tcp->ack_seq = htonl(from->ack);
+	if (from->options) {
+		option = append(option, 0x01010000 | TCPOPT_TIMESTAMP << 8 | TCPOLEN_TIMESTAMP);
+		option = append(append(option, from->sent), from->echoed);
+	}
+	if (from->options && from->blocks)
+		option = append(option, 0x01010000 | TCPOPT_SACK << 8 |
+				     (TCPOLEN_SACK_BASE + from->blocks * TCPOLEN_SACK_PERBLOCK));
+	for (u32 i = 0; from->options && i < from->blocks; i++)
+		option = append(append(option, from->sack[i][0]), from->sack[i][1]);
+	tcp->doff = (option - (unsigned char *)tcp) / 4;
+	tcp->res1 = from->flags >> 8;
+	((unsigned char *)tcp)[13] = from->flags;
+}
+
 static struct sk_buff *packet_of(struct discipline *d, const struct sojourn_packet *packet)
 {
 	struct sk_buff *skb = d->spare;
 	struct iphdr *ip;
-	struct tcphdr *tcp;
 
 	if (skb)
 		d->spare = skb->next;
@@ -194,18 +224,13 @@ static struct sk_buff *packet_of(struct discipline *d, const struct sojourn_pack
 	ip = ip_hdr(skb);
 	ip->version = 4;
 	ip->ihl = 5;
-	ip->tos = packet->ecn;
+	ip->tos = packet->tos;
 	ip->ttl = 64;
 	ip->protocol = packet->protocol;
 	ip->tot_len = htons(packet->size);
 	ip->saddr = htonl(0x0a000000 | packet->source);
 	ip->daddr = htonl(0x0a000000 | packet->destination);
-	tcp = tcp_hdr(skb);
-	tcp->source = htons(packet->ports >> 16);
-	tcp->dest = htons(packet->ports);
-	tcp->ack_seq = htonl(packet->ack);
-	tcp->doff = 5;
-	tcp->ack = 1;
+	write_tcp(tcp_hdr(skb), packet);
 	return skb;
 }
 
@@ -221,7 +246,7 @@ static void enqueue(void *self, uint64_t now, const struct sojourn_packet *packe
 	leave(d);
 }
 
-static uint32_t dequeue(void *self, uint64_t now, uint32_t *ecn,
+static uint32_t dequeue(void *self, uint64_t now, uint32_t *tos,
 			const struct sojourn_queue_listener *listener)
 {
 	struct discipline *d = self;
@@ -235,7 +260,7 @@ static uint32_t dequeue(void *self, uint64_t now, uint32_t *ecn,
 	if (!skb)
 		return UINT32_MAX;
 	packet = skb->packet;
-	*ecn = ip_hdr(skb)->tos & INET_ECN_MASK;
+	*tos = ip_hdr(skb)->tos;
 	forget(skb);
 	return packet;
 }

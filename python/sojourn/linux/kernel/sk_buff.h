@@ -1,4 +1,4 @@
-/* Packets: their length, times, control block, IP header and hash. */
+/* Packets: their length, times, control block, headers and hash. */
 #ifndef SOJOURN_KERNEL_SK_BUFF_H
 #define SOJOURN_KERNEL_SK_BUFF_H
 

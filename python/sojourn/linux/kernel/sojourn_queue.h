@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define SOJOURN_QUEUE_ABI 1u
+#define SOJOURN_QUEUE_ABI 2u
 
 struct sojourn_queue_init {
 	uint32_t mtu;      /* IP bytes of a full packet */
@@ -21,14 +21,24 @@ struct sojourn_attribute {
 	uint32_t count;
 };
 
+/* Of an acknowledgment; else only the flag ACK. Numbers count segments. */
+struct sojourn_tcp {
+	uint32_t flags;    /* as in the header: 0x10 is ACK, 0x100 AE */
+	uint32_t ack;      /* the segment that it asks for */
+	uint32_t options;  /* whether there are options: a timestamp, and these blocks if any */
+	uint32_t sent, echoed; /* ms */
+	uint32_t blocks;
+	uint32_t sack[3][2];
+};
+
 struct sojourn_packet {
 	uint32_t packet; /* what the caller knows it by */
 	uint32_t size;   /* IP bytes */
-	uint32_t ecn;
+	uint32_t tos;    /* codepoint and ECN field */
 	uint32_t source, destination; /* hosts */
 	uint32_t ports;
 	uint32_t protocol;
-	uint32_t ack; /* of a plain acknowledgment, the segment that it asks for; else 0 */
+	struct sojourn_tcp tcp;
 };
 
 /* What the discipline tells while it runs: packets by their numbers. */
@@ -48,8 +58,8 @@ struct sojourn_queue {
 	void (*destroy)(void *self);
 	void (*enqueue)(void *self, uint64_t now, const struct sojourn_packet *packet,
 			const struct sojourn_queue_listener *listener);
-	/* The packet's number, and its ECN field in `ecn`; UINT32_MAX for none. */
-	uint32_t (*dequeue)(void *self, uint64_t now, uint32_t *ecn,
+	/* The packet's number, and its codepoint and ECN field in `tos`; UINT32_MAX for none. */
+	uint32_t (*dequeue)(void *self, uint64_t now, uint32_t *tos,
 			    const struct sojourn_queue_listener *listener);
 	uint64_t (*next_timer)(const void *self); /* UINT64_MAX for none */
 	void (*on_timer)(void *self, uint64_t now, const struct sojourn_queue_listener *listener);

@@ -8,7 +8,7 @@ use crate::rng::draw::normal_of;
 /// do not change a packet's fate.
 #[inline]
 pub(super) fn uniform(key: StreamKey, packet: &Packet) -> f64 {
-    let stream = u64::from(packet.flow) << 1 | packet.direction as u64;
+    let stream = u64::from(packet.flow) << 1 | packet.direction() as u64;
     key.index(stream).uniform_at(u64::from(packet.index))
 }
 

@@ -203,7 +203,7 @@ impl Impairments {
     }
 
     fn is_listed(&mut self, packet: &Packet) -> bool {
-        if !packet.is_data() || packet.direction != Direction::Forward {
+        if !packet.is_data() || packet.direction() != Direction::Forward {
             return false;
         }
         match self.drops.binary_search_by_key(&packet.flow, |drops| drops.flow) {

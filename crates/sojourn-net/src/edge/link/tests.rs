@@ -210,7 +210,9 @@ proptest! {
             let direction =
                 if arrival.backward { Direction::Backward } else { Direction::Forward };
             link.offer(now, Packet {
-                flow: arrival.flow, direction, ..packet(i as u32, arrival.size)
+                flow: arrival.flow,
+                way: direction.into(),
+                ..packet(i as u32, arrival.size)
             });
             let c = link.report(now);
             let held = link.held();

@@ -160,7 +160,7 @@ impl Lanes {
     /// first edge.
     #[inline]
     fn depart(&mut self, packet: &Packet) {
-        if packet.hop == 0 && packet.direction == Direction::Forward {
+        if packet.hop == 0 && packet.direction() == Direction::Forward {
             // The two sockets of a flow are neighbours.
             let (flow, socket) = (packet.flow, packet.socket ^ 1);
             self.departures.push_back(Departure { flow, socket, bytes: packet.size });

@@ -1,14 +1,13 @@
 //! Cake's classification: the queue of a packet and the hosts it counts for, by set-associative
 //! hashing.
 
-use rand::Rng;
-
-use super::params::Isolation;
+use super::params::{Isolation, Masquerade};
 use crate::packet::{Direction, Packet};
-use crate::rng::Stream;
 
 /// Number of queues, and of hosts in each direction.
 pub(super) const QUEUES: u16 = 1024;
+/// The router's address, in place of those that a NAT hides.
+const ROUTER: u16 = u16::MAX;
 /// Entries that a hash value may use: it collides only when all of them are taken.
 const WAYS: u16 = 8;
 
@@ -78,6 +77,7 @@ pub(super) struct Classifier {
     flows: bool,
     by_source: bool,
     by_destination: bool,
+    hidden: Masquerade,
     keys: [u32; 3],
     tags: Box<[u32]>,
     /// Source hosts.
@@ -87,8 +87,8 @@ pub(super) struct Classifier {
 }
 
 impl Classifier {
-    /// For an isolation mode; `random` perturbs the hashes.
-    pub(super) fn new(isolation: Isolation, random: &mut Stream) -> Self {
+    /// For an isolation mode, with the addresses that cannot be seen; `keys` perturb the hashes.
+    pub(super) fn new(isolation: Isolation, hidden: Masquerade, keys: [u32; 3]) -> Self {
         use Isolation::{
             Dsthost, DualDsthost, DualSrchost, Flowblind, Flows, Hosts as Pairs, Srchost,
             TripleIsolate,
@@ -107,7 +107,8 @@ impl Classifier {
             flows,
             by_source,
             by_destination,
-            keys: std::array::from_fn(|_| random.next_u32()),
+            hidden,
+            keys,
             tags: vec![0; usize::from(QUEUES)].into(),
             sources: Hosts::new(),
             destinations: Hosts::new(),
@@ -142,7 +143,7 @@ impl Classifier {
     #[inline]
     fn hash(&self, packet: &Packet) -> u32 {
         if self.flows {
-            let backward = u32::from(packet.direction == Direction::Backward);
+            let backward = u32::from(packet.direction() == Direction::Backward);
             return scatter((packet.tuple.ports << 1 | backward) ^ self.keys[0]);
         }
         let mut hash = 0;
@@ -156,11 +157,19 @@ impl Classifier {
     }
 
     fn source_hash(&self, packet: &Packet) -> u32 {
-        scatter(u32::from(packet.tuple.source) ^ self.keys[1])
+        let source = match self.hidden {
+            Masquerade::Source => ROUTER,
+            _ => packet.tuple.source,
+        };
+        scatter(u32::from(source) ^ self.keys[1])
     }
 
     fn destination_hash(&self, packet: &Packet) -> u32 {
-        scatter(u32::from(packet.tuple.destination) ^ self.keys[2])
+        let destination = match self.hidden {
+            Masquerade::Destination => ROUTER,
+            _ => packet.tuple.destination,
+        };
+        scatter(u32::from(destination) ^ self.keys[2])
     }
 
     fn host_places(&mut self, packet: &Packet) -> (u16, u16) {
@@ -173,10 +182,9 @@ impl Classifier {
 mod tests {
     use super::*;
     use crate::packet::FiveTuple;
-    use crate::rng::StreamKey;
 
     fn classifier(isolation: Isolation) -> Classifier {
-        Classifier::new(isolation, &mut StreamKey::root(3).stream())
+        Classifier::new(isolation, Masquerade::None, [3, 5, 7])
     }
 
     fn packet(flow: u32, source: u16, destination: u16) -> Packet {
@@ -196,6 +204,21 @@ mod tests {
         // Each finds its own queue again, and keeps its hosts.
         let again = classifier.classify(&packet(17, 1, 2), |q| taken[usize::from(q)]);
         assert_eq!(again.hosts, None);
+    }
+
+    #[test]
+    fn a_nat_hides_the_hosts_on_its_side() {
+        for (hidden, sources, destinations) in [
+            (Masquerade::None, false, false),
+            (Masquerade::Source, true, false),
+            (Masquerade::Destination, false, true),
+        ] {
+            let classifier = Classifier::new(Isolation::TripleIsolate, hidden, [3, 5, 7]);
+            let (a, b) = (packet(0, 1, 2), packet(1, 3, 4));
+            assert_eq!(classifier.source_hash(&a) == classifier.source_hash(&b), sources);
+            let same = classifier.destination_hash(&a) == classifier.destination_hash(&b);
+            assert_eq!(same, destinations);
+        }
     }
 
     #[test]

@@ -3,9 +3,7 @@
 use rand::Rng;
 
 use super::classify::{Class, Classifier, QUEUES};
-use super::params::Isolation;
 use super::rotation::{List, Rotation};
-use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::queue::cobalt::law::Cobalt;
 use crate::queue::store::Chain;
@@ -44,6 +42,21 @@ pub(super) struct Queue {
     set: Set,
 }
 
+/// Numbers of flows, and the largest COBALT count and BLUE probability of any.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct State {
+    /// Backlogged beyond a quantum.
+    pub bulk: u32,
+    /// Within their first quantum.
+    pub sparse: u32,
+    /// Empty, with a law that is not at rest.
+    pub decaying: u32,
+    /// COBALT's count.
+    pub most_count: u32,
+    /// BLUE's probability.
+    pub most_blue: f64,
+}
+
 /// The queues and their rotations.
 #[derive(Debug)]
 pub(super) struct Scheduler {
@@ -53,20 +66,22 @@ pub(super) struct Scheduler {
     classifier: Option<Classifier>,
     quantum: u32,
     bulk_flows: u32,
+    /// Queues in the rotations of sparse and bulk ones.
+    active: u32,
 }
 
 impl Scheduler {
-    /// For an isolation mode and a shaper's rate; `random` perturbs the hashes.
-    pub(super) fn new(isolation: Isolation, rate: Option<Rate>, random: &mut Stream) -> Self {
-        let flowblind = isolation == Isolation::Flowblind;
-        let count = if flowblind { 1 } else { QUEUES };
+    /// For a shaper's rate; without a classifier all packets have one queue.
+    pub(super) fn new(rate: Option<Rate>, classifier: Option<Classifier>) -> Self {
+        let count = if classifier.is_none() { 1 } else { QUEUES };
         Scheduler {
             queues: vec![Queue::default(); usize::from(count)].into(),
             rotation: Rotation::new(count),
-            classifier: (!flowblind).then(|| Classifier::new(isolation, random)),
+            classifier,
             // Small enough at low rates that a flow's turn takes no more than about 3 ms.
             quantum: rate.map_or(1514, |rate| (rate.as_bps() / 8 / 4096).clamp(300, 1514) as u32),
             bulk_flows: 0,
+            active: 0,
         }
     }
 
@@ -75,20 +90,27 @@ impl Scheduler {
         self.bulk_flows
     }
 
-    /// Names and values of its state.
-    pub(super) fn observe(&self, out: &mut Observer<'_>) {
+    /// Whether there are queues to serve besides those that are decaying.
+    #[inline]
+    pub(super) fn is_active(&self) -> bool {
+        self.active > 0
+    }
+
+    /// Its state.
+    pub(super) fn state(&self) -> State {
         let queues = || {
             let lists = [List::New, List::Old, List::Decaying];
             let numbers = lists.into_iter().flat_map(|list| self.rotation.queues(list));
             numbers.map(|number| &self.queues[usize::from(number)])
         };
-        let of = |set| queues().filter(|queue| queue.set == set).count() as f64;
-        out("bulk_flows", self.bulk_flows.into());
-        out("sparse_flows", of(Set::Sparse).into());
-        out("decaying_flows", of(Set::Decaying).into());
-        out("most_count", queues().map(|queue| queue.law.count()).max().unwrap_or(0).into());
-        let blue = queues().map(|queue| queue.law.blue_probability()).fold(0.0, f64::max);
-        out("most_blue_probability", blue.into());
+        let of = |set| queues().filter(|queue| queue.set == set).count() as u32;
+        State {
+            bulk: self.bulk_flows,
+            sparse: of(Set::Sparse),
+            decaying: of(Set::Decaying),
+            most_count: queues().map(|queue| queue.law.count()).max().unwrap_or(0),
+            most_blue: queues().map(|queue| queue.law.blue_probability()).fold(0.0, f64::max),
+        }
     }
 
     /// Index of the packet's queue.
@@ -156,6 +178,7 @@ impl Scheduler {
     pub(super) fn wake(&mut self, index: usize) {
         match self.queues[index].set {
             Set::None | Set::Decaying => {
+                self.active += 1;
                 self.rotation.move_to_tail(index as u16, List::New);
                 self.queues[index].set = Set::Sparse;
                 self.queues[index].deficit = (self.share(index) >> 16) as i32;
@@ -199,6 +222,7 @@ impl Scheduler {
             self.bulk_flows -= 1;
             self.count_hosts(index, false);
         }
+        self.active -= u32::from(self.queues[index].set != Set::Decaying);
         if self.queues[index].law.at_rest(now) {
             self.queues[index].set = Set::None;
             self.rotation.remove(index as u16);

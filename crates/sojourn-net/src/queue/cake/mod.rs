@@ -2,7 +2,8 @@
 //!
 //! Model: Linux `net/sched/sch_cake.c` as extended in chromi/sce at 56915a82 (July 2019, "Some
 //! Congestion Experienced"); without SCE it is the mainline discipline of Linux 4.19 and later.
-//! Described by Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (2018).
+//! Described by Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (2018). Tins, NAT and ACK filter are
+//! those of Linux 6.12.
 //!
 //! **Shaper.** A virtual clock moves on by each packet's framed length at `bandwidth`; packets
 //! leave when it is in the past, and idle time is lost. There is no bucket. Without `bandwidth`
@@ -13,14 +14,25 @@
 //! `bandwidth` below the least rate, or `"unlimited"`.
 //!
 //! **Framing.** `raw` by default: the IP packet and the link's overhead (14 B on Ethernet), so that
-//! the goodput of full packets is 1448/1514 of the rate. `overhead`, `mpu` and `framing` replace it.
+//! the goodput of full packets is 1448/1514 of the rate. `overhead` (with the keywords of iproute2
+//! `tc/q_cake.c`), `mpu` and `framing` replace it.
+//!
+//! **Tins.** `diffserv` gives each codepoint a tin; a flow has its own by `dscp`. Each tin has its
+//! queues, and COBALT tuned to its share of the rate. The highest tin within its share goes first; if
+//! none is, the one that will be so first. Unlimited, tins take turns by weight. `wash` clears
+//! the codepoint of what has come in. Without `dscp` all is in one tin.
 //!
 //! **Queues.** 1024, found by an 8-way set-associative hash of what `isolation` names. DRR++:
 //! a queue that was empty is *sparse* and goes first; once it used its quantum it is *bulk*; an
 //! empty queue whose COBALT state is not yet forgotten is *decaying*. The quantum is 1514 B, less
 //! below 49.6 Mbit/s (rate in B/s over 4096, at least 300). In the dual and triple modes a flow's
 //! quantum is divided by the number of bulk flows of its busiest host, in 16-bit reciprocals with
-//! random dither.
+//! random dither. Behind a NAT on the same router (`masquerade`), all hosts on its side are one, unless
+//! `nat` looks them up.
+//!
+//! **ACK filter.** `ack-filter` and `ack-filter-aggressive` drop acknowledgments that wait when a later
+//! one tells all that they do: for uplinks that downloads fill with them. They count as the AQM's
+//! drops. Only those of TCP are seen.
 //!
 //! **COBALT** ([`cobalt`](super::cobalt)): target 5 ms, interval 100 ms at the default `rtt`, both
 //! larger at low rates (0.5 Mbit/s: 36.3 and 131.3 ms; 1 Mbit/s: 18.2 and 113.2; 2 Mbit/s: 9.1 and
@@ -48,58 +60,67 @@
 //! counted as Linux counts memory: headroom and bookkeeping in a power of two, 2304 B for a full
 //! packet and 768 B for an ACK. Overflow drops at the head of the longest queue and feeds BLUE.
 //!
-//! **Deviations.** One tin (`besteffort`): packets have no DSCP here. No `autorate-ingress`, `wash`,
-//! `nat`, `ack-filter`. Overhead cannot be negative. GSO bursts are always split. The clock carries
-//! remainders where Linux rounds each packet down to a nanosecond. Host counts survive hash
-//! collisions (mainline's repair of 2025). The longest queue is found by a scan, ties going to the
-//! lowest number, where Linux keeps a heap. Linux's timer after the last packet of a decaying
-//! queue is left out: it finds nothing to do. A negative deficit of an unlimited shaper's tin has
-//! no effect with one tin.
+//! **Deviations.** No `autorate-ingress`, `fwmark` and other filters; `rtt` has no keywords. GSO bursts
+//! are always split. The clocks carry remainders where Linux rounds each packet down to a nanosecond.
+//! A queue that wakes has its quantum without dither. Host counts survive hash collisions (mainline's
+//! repair of 2025). The longest queue is found by a scan, ties going to the lowest number, where Linux
+//! keeps a heap. Linux's timer after the last packet of a decaying queue is left out: it finds nothing
+//! to do. AccECN's counter is no flag to the ACK filter, whose file has the rest.
 //!
-//! Observes: of its one tin `bulk_flows`, `sparse_flows` and `decaying_flows`, `most_count` and
+//! Observes: of its tins together `bulk_flows`, `sparse_flows` and `decaying_flows`, `most_count` and
 //! `most_blue_probability` (the largest COBALT count and BLUE probability among these); `memory`
-//! (B, as Linux counts it) and `shaper_rate` (bit/s).
+//! (B, as Linux counts it), `shaper_rate` (bit/s), and with an ACK filter `filtered_acks`, dropped
+//! since the start.
 
+mod ack_filter;
 mod classify;
+mod diffserv;
 mod drr;
+mod overhead;
 mod params;
 mod rotation;
 mod sce;
+mod serve;
 mod shaper;
 #[cfg(test)]
 mod tests;
+mod tins;
 mod wire;
+mod written;
 
-pub use params::{Bandwidth, Framing, Isolation, Params, RampText, Sce};
+pub use ack_filter::AckFilter;
+pub use diffserv::Diffserv;
+pub use overhead::{Framing, Overhead};
+pub use params::{Isolation, Masquerade, Params};
+pub use sce::{RampText, Sce};
+pub use shaper::Bandwidth;
 
-use rand::Rng;
-
-use super::cobalt::law::{Tuning, Verdict};
-use super::store::{PacketStore, memory_of};
-use super::{
-    Backlog, Discipline, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered,
-};
+use super::store::PacketStore;
+use super::{Backlog, Discipline, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::observe::Observer;
-use crate::packet::Packet;
+use crate::packet::{Dscp, Packet};
 use crate::quantity::Bytes;
 use crate::rng::Stream;
-use crate::units::{Rate, Span, Time};
-use drr::Scheduler;
+use crate::units::{Rate, Time};
 use sce::Ramp;
 use shaper::Shaper;
+use tins::{Tin, Tins};
 use wire::Wire;
 
 /// The Cake discipline.
 #[derive(Debug)]
 pub struct Cake {
     store: PacketStore,
-    scheduler: Scheduler,
+    tins: Tins,
+    wash: bool,
+    ack_filter: AckFilter,
+    filtered: u64,
     shaper: Shaper,
     shapes_link: bool,
     paused_until: Option<Time>,
     wire: Wire,
-    tuning: Tuning,
-    ramp: Option<Ramp>,
+    /// Of each tin, by its target; none where SCE is off.
+    ramps: Box<[Ramp]>,
     ingress: bool,
     backlog: Backlog,
     memory: u64,
@@ -128,127 +149,48 @@ impl Registered for Cake {
             Some(Bandwidth::Unlimited) => None,
             Some(Bandwidth::Limited(rate)) => Some(rate),
         };
-        let mtu = init.full_packet + init.overhead;
-        let tuning = Tuning::for_path(rate, mtu, params.rtt, params.roots());
         let mut random = init.random.stream();
+        let tins = Tins::new(&params, rate, init, &mut random);
+        let ramp = |tin: &Tin| Ramp::new(params.sce, params.ramp, tin.tuning.target);
         Cake {
             store: PacketStore::default(),
-            scheduler: Scheduler::new(params.isolation, rate, &mut random),
+            ramps: tins.list.iter().filter_map(ramp).collect(),
+            tins,
+            wash: params.wash,
+            ack_filter: params.ack_filter,
+            filtered: 0,
             shaper: Shaper::new(rate),
             shapes_link: params.bandwidth.is_none() && rate.is_some(),
             paused_until: None,
             wire: Wire::new(&params, init.overhead),
-            tuning,
-            ramp: Ramp::new(params.sce, params.ramp, tuning.target),
             ingress: params.ingress,
             backlog: Backlog::default(),
             memory: 0,
-            memory_limit: memory_limit(&params, rate, mtu),
+            memory_limit: memory_limit(&params, rate, init.full_packet + init.overhead),
             random,
         }
     }
 }
 
-impl Cake {
-    #[inline]
-    fn push(&mut self, index: usize, packet: Packet) {
-        self.backlog.add(&packet);
-        self.memory += memory_of(&packet);
-        let queue = &mut self.scheduler.queues[index];
-        queue.backlog += u64::from(packet.size);
-        self.store.push(&mut queue.waiting, packet);
-    }
-
-    #[inline]
-    fn pop(&mut self, index: usize) -> Option<Packet> {
-        let queue = &mut self.scheduler.queues[index];
-        let packet = self.store.pop(&mut queue.waiting)?;
-        queue.backlog -= u64::from(packet.size);
-        self.backlog.remove(&packet);
-        self.memory -= memory_of(&packet);
-        Some(packet)
-    }
-
-    /// Drops at the head of the longest queue.
-    fn drop_overflow(&mut self, now: Time, cx: &mut QueueContext<'_>) {
-        let longest = self.scheduler.longest();
-        let Some(packet) = self.pop(longest) else { return };
-        self.scheduler.queues[longest].law.on_full(&self.tuning, now);
-        if self.ingress {
-            self.shaper.on_dropped(self.wire.length(&packet));
-        }
-        cx.drop(now, packet, DropReason::Overflow);
-    }
-
-    /// COBALT's minimum target, which grows with the number of flows when shaping behind the
-    /// bottleneck.
-    fn target_floor(&self) -> Span {
-        if self.ingress {
-            self.tuning.mtu_time * 2 * u64::from(self.scheduler.bulk_flows())
-        } else {
-            Span::ZERO
-        }
-    }
-
-    /// Takes a packet from a queue through its control law; `None` if another queue must be tried.
-    #[inline]
-    fn serve(&mut self, index: usize, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
-        let floor = self.target_floor();
-        loop {
-            let Some(mut packet) = self.pop(index) else {
-                self.scheduler.queues[index].law.on_empty(&self.tuning, now);
-                self.scheduler.retire(index, now);
-                return None;
-            };
-            let sojourn = now.since(packet.enqueued_at);
-            let capable = packet.ecn.is_capable();
-            let length = self.wire.length(&packet);
-            let queue = &mut self.scheduler.queues[index];
-            let verdict =
-                queue.law.on_dequeue(&self.tuning, now, sojourn, floor, capable, &mut self.random);
-            if !verdict.drop || queue.waiting.is_empty() {
-                queue.deficit -= length as i32;
-                self.shaper.on_sent(length);
-                self.mark(now, sojourn, verdict, &mut packet, cx);
-                return Some(packet);
-            }
-            cx.drop(now, packet, DropReason::Aqm);
-            if self.ingress {
-                queue.deficit -= length as i32;
-                self.shaper.on_dropped(length);
-                return None;
-            }
-        }
-    }
-
-    #[inline]
-    fn mark(
-        &mut self,
-        now: Time,
-        sojourn: Span,
-        verdict: Verdict,
-        packet: &mut Packet,
-        cx: &mut QueueContext<'_>,
-    ) {
-        if verdict.mark {
-            let _marked = cx.mark_ce(now, packet);
-        }
-        let Some(ramp) = &self.ramp else { return };
-        let p = ramp.probability(sojourn, verdict.over_target);
-        if p > u64::from(u32::MAX) || (p > 0 && u64::from(self.random.next_u32()) < p) {
-            cx.mark_sce(now, packet);
-        }
-    }
-}
-
 impl QueueDiscipline for Cake {
-    fn enqueue(&mut self, now: Time, packet: Packet, cx: &mut QueueContext<'_>) {
-        if self.backlog.packets == 0 {
-            self.shaper.on_busy(now);
+    fn enqueue(&mut self, now: Time, mut packet: Packet, cx: &mut QueueContext<'_>) {
+        let number = self.tins.of(packet.dscp());
+        if self.wash {
+            packet.way = packet.way.with_dscp(Dscp::BEST_EFFORT);
         }
-        let index = self.scheduler.classify(&packet);
-        self.push(index, packet);
-        self.scheduler.wake(index);
+        let tin = &mut self.tins.list[number];
+        if tin.packets == 0 {
+            tin.on_busy(now);
+            if self.backlog.packets == 0 {
+                self.shaper.on_busy(now);
+            }
+        }
+        let index = tin.scheduler.classify(&packet);
+        self.push(number, index, packet);
+        if self.ack_filter != AckFilter::NoAckFilter {
+            self.filter(number, index, now, cx);
+        }
+        self.tins.list[number].scheduler.wake(index);
         while self.memory > self.memory_limit {
             self.drop_overflow(now, cx);
         }
@@ -262,11 +204,8 @@ impl QueueDiscipline for Cake {
             if self.paused_until.is_some() {
                 return None;
             }
-            let index = self.scheduler.next(first_visit)?;
-            first_visit = false;
-            if self.scheduler.queues[index].deficit <= 0 {
-                self.scheduler.refill(index, &mut self.random);
-            } else if let Some(packet) = self.serve(index, now, cx) {
+            let number = self.tins.next(now)?;
+            if let Some(packet) = self.work(number, &mut first_visit, now, cx) {
                 return Some(packet);
             }
         }
@@ -290,10 +229,13 @@ impl QueueDiscipline for Cake {
     }
 
     fn observe(&self, out: &mut Observer<'_>) {
-        self.scheduler.observe(out);
+        self.tins.observe(out);
         out("memory", (self.memory as f64).into());
         if let Some(rate) = self.shaper.rate() {
             out("shaper_rate", (rate.as_bps() as f64).into());
+        }
+        if self.ack_filter != AckFilter::NoAckFilter {
+            out("filtered_acks", (self.filtered as f64).into());
         }
     }
 }

@@ -1,35 +1,61 @@
 //! Parameters of Cake.
 
-use std::fmt;
-use std::str::FromStr;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::cobalt::check_rtt;
 use super::super::cobalt::law::{FOUR_STEPS, NEAREST, Roots};
-use crate::error::{FieldError, quoted};
+use super::ack_filter::AckFilter;
+use super::diffserv::Diffserv;
+use super::overhead::{Framing, Overhead};
+use super::sce::{RampText, Sce};
+use super::shaper::Bandwidth;
+use crate::error::FieldError;
 use crate::quantity::Bytes;
 use crate::spec::Stack;
-use crate::units::{Rate, Span};
+use crate::units::Span;
 
 /// Parameters of Cake; names and defaults as `tc-cake(8)` where it has them.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Rate of the shaper, such as "10 Mbit/s", or "unlimited". By default the link's rate; the
     /// link then adds no serialisation time of its own.
     pub bandwidth: Option<Bandwidth>,
+    /// Tins, which packets get into by their codepoint (`dscp` of a flow). Default: `diffserv3`.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub diffserv: Diffserv,
+    /// Whether the codepoint is cleared once a packet has its tin. Default: false.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub wash: bool,
     /// Flows or hosts that are isolated from each other.
     pub isolation: Isolation,
+    /// Address that a NAT in the same router has replaced by the router's own before packets come
+    /// here: the `source`, on the way out; the `destination`, on the way in, when packets are shaped
+    /// before the NAT has its turn. Default: `none`.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub masquerade: Masquerade,
+    /// Whether hosts behind that NAT are told apart all the same. Default: false.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub nat: bool,
+    /// Whether a waiting acknowledgment goes of which a later one of its connection tells all: the
+    /// first of two that could go, or with `ack-filter-aggressive` of one. They count as dropped by
+    /// the AQM. Default: `no-ack-filter`.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub ack_filter: AckFilter,
     /// Round-trip time that COBALT is tuned for.
     pub rtt: Span,
-    /// Bytes added to each IP packet. By default `raw`: what the link counts (14 B, as a Linux
-    /// qdisc on Ethernet).
-    pub overhead: Option<Bytes>,
-    /// Smallest size on the wire, after overhead.
+    /// Bytes added to each IP packet, from -64 B to 256 B, or keywords that stand for them, for a
+    /// framing and an `mpu`: `raw`, `conservative`, `ethernet`, `ether-vlan` (which may be
+    /// repeated), `docsis`, `pppoe-ptm`, `bridged-ptm`, `pppoa-vcmux`, `pppoa-llc`, `pppoe-vcmux`,
+    /// `pppoe-llcsnap`, `bridged-vcmux`, `bridged-llcsnap`, `ipoa-vcmux`, `ipoa-llcsnap`,
+    /// `via-ethernet`; "pppoe-ptm ether-vlan". By default `raw`: what the link counts (14 B, as a
+    /// Linux qdisc on Ethernet).
+    pub overhead: Option<Overhead>,
+    /// Smallest size on the wire, after overhead; 0 B: that of the keywords of `overhead`.
     pub mpu: Bytes,
-    /// Link-layer framing for which the shaper compensates.
+    /// Link-layer framing for which the shaper compensates; `none`: that of the keywords of
+    /// `overhead`.
     pub framing: Framing,
     /// Buffer memory. By default four intervals at the rate, at least 4 MiB.
     pub memory: Option<Bytes>,
@@ -58,7 +84,12 @@ impl Default for Params {
     fn default() -> Self {
         Params {
             bandwidth: None,
+            diffserv: Diffserv::default(),
+            wash: false,
             isolation: Isolation::TripleIsolate,
+            masquerade: Masquerade::default(),
+            nat: false,
+            ack_filter: AckFilter::default(),
             rtt: Span::from_millis(100),
             overhead: None,
             mpu: Bytes(0),
@@ -74,15 +105,22 @@ impl Default for Params {
 
 impl crate::registry::Params for Params {
     fn validate(&self) -> Result<(), FieldError> {
-        let too_large = |field: &str, Bytes(given): Bytes| {
-            Err(FieldError::new(field, format!("{} is outside 0 B to 256 B", Bytes(given))))
-        };
-        match (self.overhead, self.mpu) {
-            (Some(overhead), _) if overhead > Bytes(256) => too_large("overhead", overhead),
-            (_, mpu) if mpu > Bytes(256) => too_large("mpu", mpu),
-            _ => check_rtt(self.rtt),
+        if self.mpu > Bytes(256) {
+            let message = format!("{} is outside 0 B to 256 B", self.mpu);
+            return Err(FieldError::new("mpu", message));
         }
+        if self.nat && self.masquerade == Masquerade::None {
+            let message = "true given without masquerade, so that no address is replaced; give \
+                           masquerade, or leave it out";
+            return Err(FieldError::new("nat", message));
+        }
+        check_rtt(self.rtt)
     }
+}
+
+/// Such keys are not in the canonical form.
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Isolation modes, as the keywords of `tc-cake(8)`.
@@ -107,120 +145,15 @@ pub enum Isolation {
     TripleIsolate,
 }
 
-/// Link-layer framing, as the keywords of `tc-cake(8)`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Addresses that a NAT hides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Framing {
-    /// None.
+pub enum Masquerade {
+    /// None: there is no NAT.
+    #[default]
     None,
-    /// ATM cells: 53 bytes for each 48 or part of them.
-    Atm,
-    /// PTM of VDSL2: one byte for each 64 or part of them.
-    Ptm,
+    /// Those of sources.
+    Source,
+    /// Those of destinations.
+    Destination,
 }
-
-/// Which description of the SCE ramp to follow where they contradict each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RampText {
-    /// The code of July 2019 (chromi/sce at 56915a82).
-    Code,
-    /// The text of draft-heist-tsvwg-sce-one-and-two-flow-tests-00.
-    Draft,
-}
-
-/// The shaper's rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(with = "String")]
-pub enum Bandwidth {
-    /// No shaping: packets depart as the link takes them.
-    Unlimited,
-    /// Shaped to this rate.
-    Limited(Rate),
-}
-
-/// SCE marking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-#[schemars(with = "String")]
-pub enum Sce {
-    /// None.
-    Off,
-    /// `sce-thresh N`; 1 is plain `sce`.
-    Threshold(u16),
-    /// `sce-single`, for a queue shared with flows that do not respond to SCE.
-    Single,
-}
-
-impl FromStr for Bandwidth {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "unlimited" => Ok(Bandwidth::Unlimited),
-            _ => text
-                .parse()
-                .map(Bandwidth::Limited)
-                .map_err(|why| format!("'{}': {why}, or \"unlimited\"", quoted(text))),
-        }
-    }
-}
-
-impl FromStr for Sce {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let threshold = |text: &str| text.strip_prefix("sce-thresh ")?.trim().parse().ok();
-        match text {
-            "off" => Ok(Sce::Off),
-            "sce" => Ok(Sce::Threshold(1)),
-            "sce-single" => Ok(Sce::Single),
-            _ => match threshold(text) {
-                Some(n @ 1..=1024) => Ok(Sce::Threshold(n)),
-                _ => Err(format!(
-                    "'{}': allowed: \"off\", \"sce\", \"sce-single\", \"sce-thresh N\" with N in 1 \
-                     to 1024",
-                    quoted(text)
-                )),
-            },
-        }
-    }
-}
-
-impl fmt::Display for Bandwidth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Bandwidth::Unlimited => f.write_str("unlimited"),
-            Bandwidth::Limited(rate) => rate.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for Sce {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Sce::Off => f.write_str("off"),
-            Sce::Threshold(1) => f.write_str("sce"),
-            Sce::Threshold(n) => write!(f, "sce-thresh {n}"),
-            Sce::Single => f.write_str("sce-single"),
-        }
-    }
-}
-
-macro_rules! as_string {
-    ($($type:ty),*) => {$(
-        impl TryFrom<String> for $type {
-            type Error = String;
-            fn try_from(text: String) -> Result<Self, String> {
-                text.parse()
-            }
-        }
-
-        impl From<$type> for String {
-            fn from(value: $type) -> String {
-                value.to_string()
-            }
-        }
-    )*};
-}
-
-as_string!(Bandwidth, Sce);

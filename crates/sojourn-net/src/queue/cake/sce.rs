@@ -1,7 +1,70 @@
-//! Cake's ramp of SCE marking: the probability of a mark as a function of sojourn time.
+//! Cake's SCE marking: the probability of a mark as a function of sojourn time.
 
-use super::params::{RampText, Sce};
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::written::as_string;
+use crate::error::quoted;
 use crate::units::Span;
+
+/// Which description of the SCE ramp to follow where they contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RampText {
+    /// The code of July 2019 (chromi/sce at 56915a82).
+    Code,
+    /// The text of draft-heist-tsvwg-sce-one-and-two-flow-tests-00.
+    Draft,
+}
+
+/// SCE marking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub enum Sce {
+    /// None.
+    Off,
+    /// `sce-thresh N`; 1 is plain `sce`.
+    Threshold(u16),
+    /// `sce-single`, for a queue shared with flows that do not respond to SCE.
+    Single,
+}
+
+impl FromStr for Sce {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let threshold = |text: &str| text.strip_prefix("sce-thresh ")?.trim().parse().ok();
+        match text {
+            "off" => Ok(Sce::Off),
+            "sce" => Ok(Sce::Threshold(1)),
+            "sce-single" => Ok(Sce::Single),
+            _ => match threshold(text) {
+                Some(n @ 1..=1024) => Ok(Sce::Threshold(n)),
+                _ => Err(format!(
+                    "'{}': allowed: \"off\", \"sce\", \"sce-single\", \"sce-thresh N\" with N in 1 \
+                     to 1024",
+                    quoted(text)
+                )),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Sce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sce::Off => f.write_str("off"),
+            Sce::Threshold(1) => f.write_str("sce"),
+            Sce::Threshold(n) => write!(f, "sce-thresh {n}"),
+            Sce::Single => f.write_str("sce-single"),
+        }
+    }
+}
+
+as_string!(Sce);
 
 /// Probability 1, as a fraction of 2^32.
 const CERTAIN: u64 = u32::MAX as u64;

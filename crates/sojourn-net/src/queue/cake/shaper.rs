@@ -1,6 +1,49 @@
 //! Cake's shaper: a virtual clock without a bucket, hence without bursts.
 
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::written::as_string;
+use crate::error::quoted;
 use crate::units::{Rate, Span, Time};
+
+/// The shaper's rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub enum Bandwidth {
+    /// No shaping: packets depart as the link takes them.
+    Unlimited,
+    /// Shaped to this rate.
+    Limited(Rate),
+}
+
+impl FromStr for Bandwidth {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "unlimited" => Ok(Bandwidth::Unlimited),
+            _ => text
+                .parse()
+                .map(Bandwidth::Limited)
+                .map_err(|why| format!("'{}': {why}, or \"unlimited\"", quoted(text))),
+        }
+    }
+}
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bandwidth::Unlimited => f.write_str("unlimited"),
+            Bandwidth::Limited(rate) => rate.fmt(f),
+        }
+    }
+}
+
+as_string!(Bandwidth);
 
 /// Virtual clock: the time at which the next packet may leave. Each departure advances the clock by
 /// its own length at the rate, with carried remainders, so that the long-run rate is exact whatever
@@ -40,17 +83,19 @@ impl Shaper {
         (next > now).then_some(next)
     }
 
-    /// Counts a packet of `length` framed bytes that left.
+    /// Counts a packet of `length` framed bytes that left; returns the time that it takes.
     #[inline]
-    pub(super) fn on_sent(&mut self, length: u32) {
+    pub(super) fn on_sent(&mut self, length: u32) -> Span {
         let span = self.advance(length);
         // Packets that leave get at least two thirds of the rate, however many are dropped.
         self.failsafe += span + span / 2;
+        span
     }
 
-    /// Counts a dropped packet, in ingress mode: it has used the bottleneck.
-    pub(super) fn on_dropped(&mut self, length: u32) {
-        self.advance(length);
+    /// Counts a dropped packet, in ingress mode: it has used the bottleneck. Returns the time that
+    /// it took.
+    pub(super) fn on_dropped(&mut self, length: u32) -> Span {
+        self.advance(length)
     }
 
     fn advance(&mut self, length: u32) -> Span {

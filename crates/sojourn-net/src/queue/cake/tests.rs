@@ -4,10 +4,11 @@ use serde_json::json;
 
 use super::*;
 use crate::catalogue::builtin;
-use crate::packet::{Ecn, FiveTuple};
-use crate::queue::QueueCounters;
+use crate::packet::{Direction, Ecn, FiveTuple, Flags, Header, TcpAck, Way};
+use crate::queue::{DropReason, QueueCounters};
 use crate::rng::StreamKey;
 use crate::spec::Queue;
+use crate::units::Span;
 
 const PACKET: u32 = 1500;
 
@@ -38,6 +39,7 @@ struct Greedy {
     size: u32,
     depth: u64,
     ecn: Ecn,
+    dscp: Dscp,
     /// Packets and bytes that left, and how many still wait.
     sent: u64,
     bytes: u64,
@@ -71,11 +73,13 @@ impl Rig {
 
     fn top_up(&mut self) {
         for flow in 0..self.flows.len() {
-            let Greedy { source, destination, size, ecn, depth, waiting, .. } = self.flows[flow];
+            let Greedy { source, destination, size, ecn, dscp, depth, waiting, .. } =
+                self.flows[flow];
+            let way = Way::new(Direction::Forward, dscp);
             for _ in waiting..depth {
                 let flow = flow as u32;
                 let tuple = FiveTuple { source, destination, ports: flow };
-                self.offer(Packet { flow, tuple, size, ecn, ..Packet::default() });
+                self.offer(Packet { flow, way, tuple, size, ecn, ..Packet::default() });
             }
             self.flows[flow].waiting = waiting.max(depth);
         }
@@ -128,7 +132,7 @@ fn goodput_is_1448_of_1514_bytes_of_the_rate() {
 
 #[test]
 fn explicit_overhead_replaces_the_link_s() {
-    let params = Params { overhead: Some(Bytes(100)), ..Params::default() };
+    let params = Params { overhead: Some("100 B".parse().unwrap()), ..Params::default() };
     let mut rig = Rig::new(cake(12_800_000, params), vec![ect(greedy(1, 2))]);
     rig.run_until(seconds(1));
     assert_eq!(rig.flows[0].sent, 1001, "1600 B at 1 ms each, the first at once");
@@ -148,11 +152,11 @@ fn flows_of_unequal_packets_get_equal_bytes() {
 }
 
 /// Shares of source host 1 (one flow) and of source host 2 (`n` flows to as many hosts).
-fn one_against_many(mode: Isolation, n: u16, swap: bool) -> f64 {
+fn one_against_many(params: Params, n: u16, swap: bool) -> f64 {
     let flow = |host, peer| if swap { greedy(peer, host) } else { greedy(host, peer) };
     let flows =
         std::iter::once(ect(flow(1, 100))).chain((0..n).map(|peer| ect(flow(2, 200 + peer))));
-    let mut rig = Rig::new(cake(50_000_000, isolation(mode)), flows.collect());
+    let mut rig = Rig::new(cake(50_000_000, params), flows.collect());
     rig.run_until(seconds(20));
     let many: u64 = rig.flows[1..].iter().map(|f| f.bytes).sum();
     rig.flows[0].bytes as f64 / many as f64
@@ -170,8 +174,97 @@ fn hosts_share_equally_whatever_their_number_of_flows() {
         (Isolation::Flows, false, 1.0 / 8.0),
         (Isolation::Hosts, false, 1.0 / 8.0),
     ] {
-        let ratio = one_against_many(mode, 8, swap);
+        let ratio = one_against_many(isolation(mode), 8, swap);
         assert!((ratio / expected - 1.0).abs() < 0.02, "{mode:?}, swapped {swap}: {ratio}");
+    }
+}
+
+#[test]
+fn hosts_behind_a_nat_are_one_unless_they_are_looked_up() {
+    let (source, destination) = (Masquerade::Source, Masquerade::Destination);
+    for (mode, swap, masquerade, nat, expected) in [
+        (Isolation::DualSrchost, false, source, false, 1.0 / 8.0),
+        (Isolation::DualSrchost, false, source, true, 1.0),
+        (Isolation::DualSrchost, false, destination, false, 1.0),
+        (Isolation::DualDsthost, true, destination, false, 1.0 / 8.0),
+        (Isolation::DualDsthost, true, destination, true, 1.0),
+    ] {
+        let params = Params { masquerade, nat, ..isolation(mode) };
+        let ratio = one_against_many(params, 8, swap);
+        assert!((ratio / expected - 1.0).abs() < 0.02, "{mode:?}, {masquerade:?}, {nat}: {ratio}");
+    }
+}
+
+/// Shares of all packets of flows with these codepoints that are always backlogged.
+fn shares(params: Params, codepoints: &[&str]) -> Vec<f64> {
+    let flow = |dscp: &&str| Greedy { dscp: dscp.parse().unwrap(), ..ect(greedy(1, 2)) };
+    let mut rig = Rig::new(cake(8_000_000, params), codepoints.iter().map(flow).collect());
+    for _ in 0..8_000 {
+        rig.top_up();
+        rig.depart();
+    }
+    rig.flows.iter().map(|flow| flow.sent as f64 / 8_000.0).collect()
+}
+
+#[test]
+fn tins_have_priority_up_to_their_share_of_the_rate() {
+    let unlimited = || Some(Bandwidth::Unlimited);
+    let diffserv4 = || Params { diffserv: Diffserv::Diffserv4, ..Params::default() };
+    for (params, codepoints, expected) in [
+        (Params::default(), vec!["cs0", "cs1", "ef"], vec![11.0 / 16.0, 1.0 / 16.0, 1.0 / 4.0]),
+        (Params::default(), vec!["cs1"], vec![1.0]),
+        // Beyond their shares, the one whose clock is the earlier goes.
+        (Params::default(), vec!["cs1", "ef"], vec![1.0 / 14.0, 13.0 / 14.0]),
+        (diffserv4(), vec!["cs0", "af41", "cs4"], vec![0.25, 0.5, 0.25]),
+        (
+            Params { diffserv: Diffserv::Besteffort, ..Params::default() },
+            vec!["cs0", "cs1", "ef"],
+            vec![1.0 / 3.0; 3],
+        ),
+        (
+            Params { bandwidth: unlimited(), ..Params::default() },
+            vec!["cs0", "cs1", "ef"],
+            vec![16.0 / 21.0, 1.0 / 21.0, 4.0 / 21.0],
+        ),
+    ] {
+        let got = shares(params, &codepoints);
+        let near = got.iter().zip(&expected).all(|(got, expected)| (got - expected).abs() < 0.01);
+        assert!(near, "{codepoints:?}: {got:?}, {expected:?}");
+    }
+}
+
+#[test]
+fn washing_clears_the_codepoint_of_what_is_in_its_tin() {
+    for wash in [false, true] {
+        let mut rig = Rig::new(cake(8_000_000, Params { wash, ..Params::default() }), vec![]);
+        let ef: Dscp = "ef".parse().unwrap();
+        let way = Way::new(Direction::Backward, ef);
+        rig.offer(Packet { way, size: PACKET, ..Packet::default() });
+        assert_eq!(rig.cake.tins.list.iter().map(|tin| tin.packets).collect::<Vec<_>>(), [0, 0, 1]);
+        let left = rig.depart().unwrap();
+        let expected = if wash { Dscp::BEST_EFFORT } else { ef };
+        assert_eq!((left.dscp(), left.direction()), (expected, Direction::Backward));
+    }
+}
+
+#[test]
+fn filtered_acknowledgments_are_accounted_for() {
+    for (ack_filter, left) in [
+        (AckFilter::NoAckFilter, 10),
+        (AckFilter::AckFilter, 2),
+        (AckFilter::AckFilterAggressive, 1),
+    ] {
+        let mut rig = Rig::new(cake(8_000, Params { ack_filter, ..Params::default() }), vec![]);
+        for next in 1..=10 {
+            let header = Header::Ack(TcpAck { flags: Flags::ACK, next, ..TcpAck::default() });
+            rig.offer(Packet { index: next, size: 52, header, ..Packet::default() });
+        }
+        let dropped = rig.counters.drops[DropReason::Aqm as usize];
+        assert_eq!(dropped, 10 - left, "{ack_filter:?}");
+        assert_eq!(rig.cake.backlog(), Backlog { packets: left, bytes: 52 * left });
+        assert_eq!(rig.cake.memory, 768 * left);
+        let first = rig.depart().unwrap();
+        assert_eq!(u64::from(first.index), 11 - left, "the newest stay");
     }
 }
 
@@ -304,7 +397,7 @@ fn the_target_grows_with_the_flows_in_ingress_mode_only() {
         let params = Params { ingress, ..Params::default() };
         let mut rig = Rig::new(cake(10_000_000, params), vec![ect(greedy(1, 2)); 8]);
         rig.run_until(seconds(1));
-        assert_eq!(rig.cake.target_floor(), rig.cake.tuning.mtu_time * packets);
+        assert_eq!(rig.cake.target_floor(0), rig.cake.tins.list[0].tuning.mtu_time * packets);
     }
 }
 
@@ -354,7 +447,11 @@ fn parameters_read_as_people_write_them() {
     assert!(canonical(json!({"sce": "sce-thresh 2000"})).unwrap_err().contains("sce-single"));
     assert!(canonical(json!({"bandwidth": "5"})).unwrap_err().contains("unlimited"));
     assert!(canonical(json!({"rtt": "1 min"})).unwrap_err().contains("outside 1 us to 4 s"));
-    assert!(canonical(json!({"overhead": "1 MB"})).unwrap_err().contains("outside 0 B to 256 B"));
+    assert!(canonical(json!({"overhead": "1 MB"})).unwrap_err().contains("outside -64 B to 256 B"));
+    assert!(canonical(json!({"mpu": "1 MB"})).unwrap_err().contains("outside 0 B to 256 B"));
+    assert!(canonical(json!({"nat": true})).unwrap_err().contains("give masquerade"));
+    assert!(canonical(json!({"overhead": "pppoe-pmt"})).unwrap_err().contains("pppoe-ptm"));
+    assert_eq!(full.get("diffserv"), None, "usual values of later keys are left out");
 }
 
 #[test]

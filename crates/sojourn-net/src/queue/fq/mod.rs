@@ -148,7 +148,7 @@ impl Fq {
     /// Index of the packet's flow, which is created on its first packet.
     #[inline]
     fn place(&mut self, now: Time, packet: &Packet) -> usize {
-        let number = u64::from(packet.flow) * 2 + packet.direction as u64;
+        let number = u64::from(packet.flow) * 2 + packet.direction() as u64;
         if let Some(place) = self.places.known(number) {
             return place;
         }

@@ -1,5 +1,5 @@
 //! Records of events between the samples: the state of components whenever it changes, and the
-//! passage of each packet through the recorded links.
+//! passage of each packet through the recorded links, as rows or as a capture.
 //!
 //! A recorded component is wrapped: a queue discipline, an endpoint or a node in one that delegates
 //! to it, a link in a medium of one channel. So components that are not recorded cost nothing, and
@@ -16,6 +16,7 @@ pub use watch::Watch;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::capture::{Capture, Setup, Wire};
 use crate::spec::Recorded;
 use rows::Rows;
 
@@ -28,6 +29,7 @@ pub type Sink = Box<dyn FnMut(Batch, &[Arc<str>]) + Send>;
 pub struct Log {
     kinds: Arc<[Recorded]>,
     rows: Arc<Mutex<Rows>>,
+    capture: Option<Capture>,
 }
 
 impl fmt::Debug for Log {
@@ -39,7 +41,21 @@ impl fmt::Debug for Log {
 impl Log {
     /// Passes records of these kinds to `sink`.
     pub fn new(kinds: &[Recorded], sink: Sink) -> Self {
-        Log { kinds: kinds.into(), rows: Arc::new(Mutex::new(Rows::new(sink))) }
+        let rows = Arc::new(Mutex::new(Rows::new(sink)));
+        Log { kinds: kinds.into(), rows, capture: None }
+    }
+
+    /// The same with a capture of packets, which `wire` writes as bytes.
+    #[must_use]
+    pub fn capturing(self, setup: Setup, wire: Box<dyn Wire>) -> Self {
+        let rows = Arc::clone(&self.rows);
+        let pass = Box::new(move |bytes| locked(&rows).capture(bytes));
+        Log { capture: Some(Capture::new(setup, wire, pass)), ..self }
+    }
+
+    /// The capture of packets, if there is one.
+    pub fn capture(&self) -> Option<&Capture> {
+        self.capture.as_ref()
     }
 
     /// The recorder of the state of `component`, if that kind is recorded.
@@ -47,17 +63,25 @@ impl Log {
         self.kinds.contains(&kind).then(|| Watch::new(self.clone(), component))
     }
 
-    /// The recorder of the packets of `link`, if packets are recorded.
+    /// The recorder of the packets of `link`, if packets are recorded, or captured there.
     pub fn tap(&self, link: &str) -> Option<Tap> {
-        self.kinds.contains(&Recorded::Packets).then(|| Tap::new(self.clone(), link))
+        let rows = self.kinds.contains(&Recorded::Packets).then_some(self);
+        Tap::new(link, rows, self.capture.as_ref().and_then(|capture| capture.link(link)))
     }
 
-    /// Passes the remaining rows to the sink.
+    /// Passes the remaining rows, and bytes of the capture, to the sink.
     pub fn flush(&self) {
         self.rows().flush();
+        if let Some(capture) = &self.capture {
+            capture.flush();
+        }
     }
 
     fn rows(&self) -> MutexGuard<'_, Rows> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.rows)
     }
+}
+
+fn locked(rows: &Mutex<Rows>) -> MutexGuard<'_, Rows> {
+    rows.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -20,6 +20,8 @@ pub enum Batch {
     State(StateRows),
     /// Passages of packets.
     Packets(PacketRows),
+    /// The next bytes of a capture.
+    Capture(Vec<u8>),
 }
 
 /// A component's value from `time` on.
@@ -115,6 +117,11 @@ impl Rows {
         if rows.time.len() == BATCH {
             self.flush_packets();
         }
+    }
+
+    /// Passes the next bytes of the capture on.
+    pub(super) fn capture(&mut self, bytes: Vec<u8>) {
+        (self.sink)(Batch::Capture(bytes), &self.words);
     }
 
     pub(super) fn flush(&mut self) {

@@ -6,11 +6,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Log, Word};
 use crate::packet::{Direction, Ecn, Packet};
 use crate::queue::{DropReason, QueueObserver};
+use crate::record::capture::LinkEnds;
 use crate::units::{Span, Time};
 
-/// Recorder of the packets of a link; clones in other parts of the link share its state.
+/// Recorder of the packets of a link, as rows and in a capture; clones in other parts of the link share
+/// its state.
 #[derive(Clone, Debug)]
 pub struct Tap {
+    rows: Option<Passages>,
+    ends: Option<LinkEnds>,
+}
+
+/// Rows of the packets of a link.
+#[derive(Clone, Debug)]
+struct Passages {
     log: Log,
     link: Word,
     waits: Waits,
@@ -24,51 +33,99 @@ type Waits = Arc<Mutex<HashMap<Key, (Span, u32)>>>;
 type Key = (Time, u32, Direction, u32);
 
 fn key(packet: &Packet) -> Key {
-    (packet.enqueued_at, packet.flow, packet.direction, packet.index)
+    (packet.enqueued_at, packet.flow, packet.direction(), packet.index)
 }
 
 impl Tap {
-    pub(super) fn new(log: Log, link: &str) -> Self {
-        let link = log.rows().word(link);
-        Tap { log, link, waits: Arc::default() }
+    /// A recorder of `link` in the rows of a log, at the ends of a capture, or in both; none in neither.
+    pub(super) fn new(link: &str, log: Option<&Log>, ends: Option<LinkEnds>) -> Option<Self> {
+        let rows = log.map(|log| {
+            let word = log.rows().word(link);
+            Passages { log: log.clone(), link: word, waits: Arc::default() }
+        });
+        (rows.is_some() || ends.is_some()).then_some(Tap { rows, ends })
     }
 
     /// A packet reaches the link.
     pub fn enqueue(&self, now: Time, packet: &Packet) {
-        self.add(now, packet, "enqueue", None, None);
+        if let Some(rows) = &self.rows {
+            rows.add(now, packet, "enqueue", None, None);
+        }
+        if let Some(ends) = &self.ends {
+            ends.near(now, packet);
+        }
     }
 
     /// A packet has left the queue and will be sent.
     pub fn dequeued(&self, now: Time, packet: &Packet) {
+        if let Some(rows) = &self.rows {
+            rows.dequeued(now, packet);
+        }
+    }
+
+    /// A copy of a packet has been made, which takes the same path from here on.
+    pub fn duplicate(&self, now: Time, packet: &Packet) {
+        if let Some(rows) = &self.rows {
+            rows.duplicate(now, packet);
+        }
+    }
+
+    /// A packet is dropped before or in the queue.
+    pub fn drop(&self, now: Time, packet: &Packet, reason: &str) {
+        if let Some(rows) = &self.rows {
+            rows.add(now, packet, "drop", Some(reason), None);
+        }
+        if let Some(ends) = &self.ends {
+            ends.lost(now, packet, reason);
+        }
+    }
+
+    /// A packet is lost after it has left the queue.
+    pub fn lose(&self, now: Time, packet: &Packet, reason: &str) {
+        if let Some(rows) = &self.rows {
+            rows.wait(packet);
+        }
+        self.drop(now, packet, reason);
+    }
+
+    /// A packet arrives at the far end.
+    pub fn deliver(&self, now: Time, packet: &Packet) {
+        if let Some(rows) = &self.rows {
+            let sojourn = rows.wait(packet);
+            rows.add(now, packet, "deliver", None, Some(sojourn));
+        }
+        if let Some(ends) = &self.ends {
+            ends.far(now, packet);
+        }
+    }
+}
+
+impl QueueObserver for Tap {
+    fn on_drop(&mut self, now: Time, packet: &Packet, reason: DropReason) {
+        self.drop(now, packet, reason.name());
+    }
+
+    fn on_mark(&mut self, now: Time, packet: &Packet) {
+        if let Some(rows) = &self.rows {
+            let mark = if packet.ecn == Ecn::Ce { "ce" } else { "sce" };
+            rows.add(now, packet, "mark", Some(mark), None);
+        }
+    }
+}
+
+impl Passages {
+    fn dequeued(&self, now: Time, packet: &Packet) {
         let sojourn = now.since(packet.enqueued_at);
         if sojourn > Span::ZERO {
             self.with_waits(|waits| waits.entry(key(packet)).or_insert((sojourn, 0)).1 += 1);
         }
     }
 
-    /// A copy of a packet has been made, which takes the same path from here on.
-    pub fn duplicate(&self, now: Time, packet: &Packet) {
+    fn duplicate(&self, now: Time, packet: &Packet) {
         self.with_waits(|waits| {
             waits.entry(key(packet)).and_modify(|wait| wait.1 += 1);
         });
         self.add(now, packet, "enqueue", Some("duplicate"), None);
-    }
-
-    /// A packet is dropped before or in the queue.
-    pub fn drop(&self, now: Time, packet: &Packet, reason: &str) {
-        self.add(now, packet, "drop", Some(reason), None);
-    }
-
-    /// A packet is lost after it has left the queue.
-    pub fn lose(&self, now: Time, packet: &Packet, reason: &str) {
-        self.wait(packet);
-        self.drop(now, packet, reason);
-    }
-
-    /// A packet arrives at the far end.
-    pub fn deliver(&self, now: Time, packet: &Packet) {
-        let sojourn = self.wait(packet);
-        self.add(now, packet, "deliver", None, Some(sojourn));
     }
 
     /// Queueing time of a packet that leaves the link now.
@@ -100,16 +157,5 @@ impl Tap {
         let event = rows.word(event);
         let reason = reason.map_or(0, |reason| rows.word(reason));
         rows.add_packet(now, [self.link, event, reason], packet, sojourn);
-    }
-}
-
-impl QueueObserver for Tap {
-    fn on_drop(&mut self, now: Time, packet: &Packet, reason: DropReason) {
-        self.drop(now, packet, reason.name());
-    }
-
-    fn on_mark(&mut self, now: Time, packet: &Packet) {
-        let mark = if packet.ecn == Ecn::Ce { "ce" } else { "sce" };
-        self.add(now, packet, "mark", Some(mark), None);
     }
 }

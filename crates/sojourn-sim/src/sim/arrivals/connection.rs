@@ -11,13 +11,19 @@ pub(super) type Key = (u16, Option<u32>);
 
 /// Something that is to be transferred.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Transfer {
+pub struct Transfer {
     /// Which kind of connection it takes.
     pub variant: u16,
     /// What it belongs to besides: a group of an incast, a user, a session.
     pub group: u32,
+    /// When it arrives.
     pub arrival: Time,
+    /// Its payload in bytes.
     pub size: u64,
+    /// Payload of its request in bytes, if it has one.
+    pub request: Option<u64>,
+    /// Time that the server takes to respond.
+    pub server_time: Span,
     /// Who waits for its end: a user or a session.
     pub party: Option<u32>,
 }
@@ -25,8 +31,9 @@ pub(super) struct Transfer {
 impl Transfer {
     /// What arrives, and what was drawn of it.
     pub(super) fn new(due: &Due, drawn: &Drawn, party: Option<u32>) -> Self {
-        let Drawn { variant, size, .. } = *drawn;
-        Transfer { variant, group: due.group, arrival: due.at, size, party }
+        let Drawn { variant, size, request, server_time } = *drawn;
+        let (group, arrival) = (due.group, due.at);
+        Transfer { variant, group, arrival, size, request, server_time, party }
     }
 }
 
@@ -59,6 +66,10 @@ pub(super) struct Connection {
     /// arrival, and what is left of each.
     pub frames: bool,
     pub turns: VecDeque<(u64, u64)>,
+    /// Bytes of requests so far, and the transfers that wait for theirs to arrive: the bytes up to the
+    /// request's end, and number of arrival.
+    requested: u64,
+    asked: VecDeque<(u64, u64)>,
     /// Transfers so far.
     carried: u64,
     /// Whether its sender's end knows what has arrived; else its receiver's does.
@@ -80,6 +91,8 @@ impl Connection {
             pool: None,
             frames: false,
             turns: VecDeque::new(),
+            requested: 0,
+            asked: VecDeque::new(),
             carried: 0,
             acknowledged,
             progress: (Time::ZERO, 0),
@@ -87,26 +100,55 @@ impl Connection {
         }
     }
 
-    /// Takes a transfer: as one write, or frame by frame.
-    pub(super) fn carry(&mut self, underway: Underway) {
-        let (size, number) = (underway.transfer.size, self.carried);
+    /// Takes a transfer, none of which is written yet. Returns its number.
+    pub(super) fn carry(&mut self, underway: Underway) -> u64 {
+        let number = self.carried;
         self.carried += 1;
-        let mut ends = u64::MAX;
-        if self.frames {
-            self.turns.push_back((number, size));
-        } else {
-            self.written += size;
-            ends = self.written;
+        if let Some(request) = underway.transfer.request {
+            self.requested += request;
+            self.asked.push_back((self.requested, number));
         }
-        self.underway.push_back((number, Underway { ends, ..underway }));
+        self.underway.push_back((number, Underway { ends: u64::MAX, ..underway }));
+        number
     }
 
-    /// The last frame of a transfer is written.
-    pub(super) fn last_frame(&mut self, number: u64) {
-        let found = self.underway.iter_mut().find(|(other, _)| *other == number);
-        if let Some((_, underway)) = found {
-            underway.ends = self.written;
+    /// Whether any request is on its way.
+    pub(super) fn waits_for_requests(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    /// The next transfer whose request has arrived, of `arrived` bytes of requests, and the time that
+    /// the server takes.
+    pub(super) fn next_asked(&mut self, arrived: u64) -> Option<(u64, Span)> {
+        let (_, number) = *self.asked.front().filter(|(end, _)| *end <= arrived)?;
+        self.asked.pop_front();
+        let server_time = self.find(number)?.transfer.server_time;
+        Some((number, server_time))
+    }
+
+    /// The data of a transfer is there: all of it to be written now, if it is not written in frames.
+    pub(super) fn begin(&mut self, number: u64) -> Option<u64> {
+        let size = self.find(number)?.transfer.size;
+        if self.frames {
+            self.turns.push_back((number, size));
+            return None;
         }
+        self.written += size;
+        self.all_written(number);
+        Some(size)
+    }
+
+    /// All of a transfer is written.
+    pub(super) fn all_written(&mut self, number: u64) {
+        let written = self.written;
+        if let Some(underway) = self.find(number) {
+            underway.ends = written;
+        }
+    }
+
+    fn find(&mut self, number: u64) -> Option<&mut Underway> {
+        let found = self.underway.iter_mut().find(|(other, _)| *other == number);
+        found.map(|(_, underway)| underway)
     }
 
     /// The next transfer that is over, after progress up to `done` bytes.

@@ -9,6 +9,7 @@ use super::pool::Pools;
 use super::rows::EntryCounters;
 use crate::arrivals::{ArrivalsSpec, Draws, Due, Process};
 use crate::net::Alarm;
+use crate::packet::Address;
 use crate::rng::StreamKey;
 use crate::units::{Span, Time};
 
@@ -30,14 +31,19 @@ struct Party {
     user: bool,
 }
 
+/// What a server works on: until when, in the order of such times and of arrival of the requests;
+/// slot of the connection, number of the transfer on it.
+type Work = (Time, u64, usize, u64);
+
 /// An entry.
-pub(super) struct Entry {
+pub struct Entry {
     /// Name, for messages.
     pub name: String,
-    pub spec: ArrivalsSpec,
-    pub paths: Vec<Path>,
-    pub alarm: Alarm,
-    pub pools: Pools,
+    pub(super) spec: ArrivalsSpec,
+    pub(super) paths: Vec<Path>,
+    pub(super) alarm: Alarm,
+    pub(super) pools: Pools,
+    /// What it has come to.
     pub counts: EntryCounters,
     draws: Draws,
     /// What comes whatever becomes of it, and the next of it.
@@ -47,6 +53,9 @@ pub(super) struct Entry {
     free: Vec<u32>,
     /// When the next transfer of a party arrives.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
+    /// What its servers work on, and how much that has been.
+    works: BinaryHeap<Reverse<Work>>,
+    asked: u64,
     stop: Time,
     /// Arrivals of the process, and connections, so far.
     arrivals: u64,
@@ -81,6 +90,8 @@ impl Entry {
             parties: Vec::new(),
             free: Vec::new(),
             wakes: BinaryHeap::new(),
+            works: BinaryHeap::new(),
+            asked: 0,
             stop,
             arrivals: 0,
             connections: 0,
@@ -118,15 +129,31 @@ impl Entry {
         }
     }
 
-    /// When something arrives next, if it does not depend on what is still under way.
-    pub(super) fn next(&self) -> Option<Time> {
+    /// When something arrives next, or a server responds, if it does not depend on what is still under
+    /// way.
+    pub fn next(&self) -> Option<Time> {
         let party = self.wakes.peek().map(|Reverse((at, _))| *at);
         let process = self.pending.map(|due| due.at);
-        [party, process].into_iter().flatten().min()
+        let server = self.works.peek().map(|Reverse((until, ..))| *until);
+        [party, process, server].into_iter().flatten().min()
+    }
+
+    /// A server works on a request until then; the response goes to this connection.
+    pub(super) fn work(&mut self, until: Time, slot: usize, number: u64) {
+        self.works.push(Reverse((until, self.asked, slot, number)));
+        self.asked += 1;
+    }
+
+    /// The next response that is due: slot of its connection, number of the transfer.
+    pub(super) fn respond(&mut self, now: Time) -> Option<(usize, u64)> {
+        let Reverse((_, _, slot, number)) =
+            *self.works.peek().filter(|Reverse((until, ..))| *until <= now)?;
+        self.works.pop();
+        Some((slot, number))
     }
 
     /// The next transfer that arrives by `now`, counted as arrived.
-    pub(super) fn arrive(&mut self, now: Time) -> Option<Transfer> {
+    pub fn arrive(&mut self, now: Time) -> Option<Transfer> {
         let transfer = self.party_due(now).or_else(|| self.process_due(now))?;
         self.counts.arrived += 1;
         self.counts.offered_bytes += transfer.size;
@@ -173,7 +200,7 @@ impl Entry {
 
     /// A transfer is over: its party, if it has one, reads, or thinks, or ends. Returns whether it
     /// ends.
-    pub(super) fn on_end(&mut self, now: Time, transfer: &Transfer) -> bool {
+    pub fn on_end(&mut self, now: Time, transfer: &Transfer) -> bool {
         let Some(number) = transfer.party else { return false };
         let party = &self.parties[number as usize];
         let at = if party.left > 0 {
@@ -189,7 +216,7 @@ impl Entry {
     }
 
     /// Flow number and name of the draws of the next connection; `None` if there are no more numbers.
-    pub(super) fn number(&mut self) -> Option<(u32, StreamKey)> {
+    pub fn number(&mut self) -> Option<(u32, StreamKey)> {
         let number = self.connections;
         self.connections += 1;
         let flow = self.first_flow + u32::try_from(number).ok()?;
@@ -203,8 +230,19 @@ impl Entry {
     }
 
     /// Least time that a transfer takes.
-    pub(super) fn ideal(&self, transfer: &Transfer, handshake: bool) -> Span {
-        self.paths[usize::from(transfer.variant)].ideal(transfer.size, handshake)
+    pub fn ideal(&self, transfer: &Transfer, handshake: bool) -> Span {
+        self.paths[usize::from(transfer.variant)].ideal(transfer, handshake)
+    }
+
+    /// Addresses of the packets of a variant's connections there and back, but for flow number and
+    /// sockets.
+    pub fn addresses(&self, variant: u16) -> Option<[Address; 2]> {
+        self.paths.get(usize::from(variant)).map(|path| path.addresses)
+    }
+
+    /// Size in bytes of the largest IP packet of its connections.
+    pub fn largest_packet(&self) -> u32 {
+        self.paths.iter().map(|path| path.flow.mss + path.headers).fold(0, u32::max)
     }
 }
 

@@ -7,11 +7,14 @@
 //! | a connection and its transfers | `connection` |
 //! | their sockets | `opening` |
 //! | persistent connections | `pool` |
+//! | requests, and servers that work on them | `request` |
 //! | rows of transfers, counts over time | `rows`, `telling` |
 //!
 //! A connection has two sockets behind those of the declared flows. They are used again a second
 //! after its last transfer is over; a packet that comes later finds them closed. Its flow number is
 //! its own, so that no link, queue or record takes it for another one.
+//!
+//! Real hosts open theirs for the same arrivals ([`entries`]), and tell of them in the same tables.
 
 mod build;
 mod connection;
@@ -19,10 +22,16 @@ mod entry;
 mod opening;
 mod path;
 mod pool;
+mod request;
 mod rows;
 mod telling;
 #[cfg(test)]
 mod tests;
+
+pub use build::entries;
+pub use connection::Transfer;
+pub use entry::Entry;
+pub use rows::{Counted, End, EntryCounters, EntrySamples, Row, TransferRows};
 
 pub(super) use build::Place;
 
@@ -32,13 +41,12 @@ use std::sync::Arc;
 use super::sockets::Sockets;
 use super::timer::Timer;
 use crate::net::{Network, Step, Wake};
+use crate::record::capture::Capture;
 use crate::registry::Catalogue;
 use crate::tcp::HostMemory;
 use crate::traffic::Action;
 use crate::units::{Span, Time};
-use connection::{Connection, Transfer, Underway};
-use entry::Entry;
-use rows::{Counted, End, EntrySamples, TransferRows};
+use connection::{Connection, Underway};
 
 /// A connection's ends answer late packets for so long after its last transfer.
 const LINGER: Span = Span::from_secs(1);
@@ -56,6 +64,8 @@ pub(super) struct Driver {
     first_socket: usize,
     catalogue: Arc<Catalogue>,
     memory: Option<HostMemory>,
+    /// The capture that their packets are in, if there is one.
+    capture: Option<Capture>,
     copied: bool,
     /// End of the run, up to which a transfer that never ends grows old.
     end: Time,
@@ -99,6 +109,10 @@ impl Driver {
             self.carry(hosts, net, entry, transfer)?;
             hosts.count_step(net, timer)?;
         }
+        while let Some((slot, number)) = self.entries[entry].respond(net.now()) {
+            self.respond(hosts, net, slot, number)?;
+            hosts.count_step(net, timer)?;
+        }
         self.arm(net, entry);
         Ok(())
     }
@@ -116,9 +130,18 @@ impl Driver {
         }
         let slot = self.open(hosts, net, entry, transfer.variant)?;
         self.send(hosts, net, slot, transfer, true)?;
-        let sender = self.first_socket + 2 * slot;
-        hosts.act(net.now(), sender, Action::Close);
-        hosts.pump(net, sender)
+        self.write_no_more(hosts, net, self.opener(slot, &transfer))
+    }
+
+    /// The application at a socket closes the connection.
+    fn write_no_more(&mut self, hosts: &mut dyn Sockets, net: &mut Network, socket: usize) -> Step {
+        hosts.act(net.now(), socket, Action::Close);
+        hosts.pump(net, socket)
+    }
+
+    /// The socket that opens a connection for a transfer: whoever asks for it, or else sends it.
+    fn opener(&self, slot: usize, transfer: &Transfer) -> usize {
+        self.first_socket + 2 * slot + usize::from(transfer.request.is_some())
     }
 
     /// A connection carries a transfer; a `new` one is opened for it.
@@ -130,22 +153,40 @@ impl Driver {
         transfer: Transfer,
         new: bool,
     ) -> Step {
-        let (now, sender) = (net.now(), self.first_socket + 2 * slot);
+        let (now, opener) = (net.now(), self.opener(slot, &transfer));
         let before = if new { Counted::default() } else { self.counted(hosts, now, slot) };
         let connection = self.slots[slot].as_mut().expect("it is open");
         let owner = &mut self.entries[connection.entry];
         owner.counts.live += 1;
         let ideal = owner.ideal(&transfer, new);
-        connection.carry(Underway { transfer, start: now, ends: u64::MAX, ideal, before });
+        let underway = Underway { transfer, start: now, ends: u64::MAX, ideal, before };
+        let number = connection.carry(underway);
         connection.progress.0 = now;
         if new {
-            hosts.act(now, sender, Action::Open);
-            hosts.pump(net, sender)?;
+            hosts.act(now, opener, Action::Open);
+            hosts.pump(net, opener)?;
         }
-        if self.slots[slot].as_ref().is_some_and(|connection| connection.frames) {
+        let Some(request) = transfer.request else {
+            return self.write(hosts, net, slot, number);
+        };
+        hosts.act(now, opener, Action::Write(request));
+        hosts.pump(net, opener)
+    }
+
+    /// The data of a transfer is written: at once, or in frames that take turns with those of others.
+    fn write(
+        &mut self,
+        hosts: &mut dyn Sockets,
+        net: &mut Network,
+        slot: usize,
+        number: u64,
+    ) -> Step {
+        let sender = self.first_socket + 2 * slot;
+        let connection = self.slots[slot].as_mut().expect("it carries a transfer");
+        let Some(bytes) = connection.begin(number) else {
             return self.write_frames(hosts, net, slot);
-        }
-        hosts.act(now, sender, Action::Write(transfer.size));
+        };
+        hosts.act(net.now(), sender, Action::Write(bytes));
         hosts.pump(net, sender)
     }
 
@@ -173,6 +214,7 @@ impl Driver {
             connection.progress = (net.now(), done);
         }
         let (entry, frames) = (connection.entry, connection.frames);
+        self.receive_requests(hosts, net, slot);
         let mut over = false;
         while let Some(underway) = self.slots[slot].as_mut().and_then(|c| c.next_done(done)) {
             self.end(hosts, net.now(), slot, &underway, End::Finished);

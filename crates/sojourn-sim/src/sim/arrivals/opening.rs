@@ -5,6 +5,7 @@ use super::{Driver, LINGER};
 use crate::error::Fault;
 use crate::net::Network;
 use crate::packet::{Address, FiveTuple};
+use crate::sim::recorded;
 use crate::sim::sockets::Sockets;
 use crate::spec::Transport;
 use crate::transport::TransportInit;
@@ -41,11 +42,13 @@ impl Driver {
             ..own
         };
         let [there, back] = path.addresses;
+        let requests = owner.spec.keys.request.is_some();
         let init = TransportInit {
             flow: &path.flow,
             addresses: [address(there, first + 1, there.tuple), address(back, first, back.tuple)],
             base_rtt: path.base_rtt,
             small_queue: path.small_queue,
+            requests,
             copied: self.copied,
             random,
             memory: self.memory.as_ref(),
@@ -57,6 +60,8 @@ impl Driver {
             .find::<Transport>(&transport.kind)
             .and_then(|kind| (kind.make)(&transport.params, &init, &self.catalogue));
         let ends = made.map_err(|error| net.fault(owner.name.clone(), &error.to_string()))?;
+        let about = (flow, &path.flow, requests);
+        let ends = recorded::ends(ends, about, None, path.captured.as_ref());
         hosts.seat(first, ends);
         let connection = Connection::new(entry, flow, !path.datagrams);
         owner.counts.connections += 1;
@@ -74,7 +79,10 @@ impl Driver {
         {
             self.lingering.pop_front();
             hosts.clear(self.first_socket + 2 * slot as usize);
-            self.slots[slot as usize] = None;
+            let cleared = self.slots[slot as usize].take();
+            if let Some((capture, connection)) = self.capture.as_ref().zip(cleared) {
+                capture.close(connection.flow);
+            }
             self.free.push(slot);
         }
     }

@@ -110,7 +110,7 @@ impl Driver {
             if left > bytes {
                 connection.turns.push_back((number, left - bytes));
             } else {
-                connection.last_frame(number);
+                connection.all_written(number);
             }
             hosts.act(net.now(), sender, Action::Write(bytes));
             hosts.pump(net, sender)?;

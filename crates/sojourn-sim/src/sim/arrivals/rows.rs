@@ -5,20 +5,29 @@ use crate::units::{Span, Time};
 
 /// What became of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub enum End {
+    /// All of it has arrived.
     Finished = 0,
+    /// It had not ended when the run did.
     Live = 1,
+    /// It never ends.
     Failed = 2,
 }
 
 /// What a connection has counted, as far as rows tell it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counted {
+pub struct Counted {
+    /// Segments sent again.
     pub retransmissions: u64,
+    /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Marks, as echoed to the sender.
     pub marks: u64,
+    /// Sum of the RTT samples.
     pub rtt_sum: Span,
+    /// Number of the RTT samples.
     pub rtt_count: u64,
+    /// Smallest RTT; zero where none is known.
     pub min_rtt: Span,
 }
 
@@ -41,7 +50,7 @@ impl From<&FlowCounters> for Counted {
 
 impl Counted {
     /// Since `before`; the smallest RTT is that of the whole connection.
-    pub(super) fn since(&self, before: &Counted) -> Counted {
+    pub fn since(&self, before: &Counted) -> Counted {
         Counted {
             retransmissions: self.retransmissions - before.retransmissions,
             timeouts: self.timeouts - before.timeouts,
@@ -55,24 +64,32 @@ impl Counted {
 
 /// A transfer that is over, or was alive at the end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub struct Row {
+    /// Index of its entry.
     pub entry: usize,
+    /// Index of its variant.
     pub variant: u16,
+    /// What it belongs to besides: a group of an incast, a user, a session.
     pub group: u32,
+    /// When it arrived.
     pub arrival: Time,
     /// When it was handed to a connection, if it was.
     pub start: Option<Time>,
+    /// When all of it had arrived, if it has.
     pub completed: Option<Time>,
+    /// Its payload in bytes.
     pub size: u64,
     /// Least time that it would take.
     pub ideal: Span,
+    /// What its connection has counted for it.
     pub counted: Counted,
+    /// What became of it.
     pub end: End,
 }
 
 /// Rows so far.
 #[derive(Debug, Default)]
-pub(super) struct TransferRows {
+pub struct TransferRows {
     chunks: Option<Chunks>,
     whole: [Vec<i64>; 8],
     real: [Vec<f64>; 6],
@@ -84,12 +101,12 @@ const REAL: [&str; 6] = ["arrival", "start", "completed", "slowdown", "rtt", "mi
 
 impl TransferRows {
     /// No rows yet; many do not wait for the end if there are chunks.
-    pub(super) fn new(chunks: Option<Chunks>) -> Self {
+    pub fn new(chunks: Option<Chunks>) -> Self {
         TransferRows { chunks, ..TransferRows::default() }
     }
 
     /// Adds a row; what has not been completed is as old as at `until`.
-    pub(super) fn push(&mut self, until: Time, row: &Row) {
+    pub fn push(&mut self, until: Time, row: &Row) {
         let counted = &row.counted;
         let whole = [
             row.entry as i64,
@@ -125,7 +142,7 @@ impl TransferRows {
     }
 
     /// The rows as a table.
-    pub(super) fn into_table(self) -> Table {
+    pub fn into_table(self) -> Table {
         let table = WHOLE
             .iter()
             .zip(self.whole)
@@ -136,12 +153,14 @@ impl TransferRows {
 
 /// Counts of an entry, from the beginning on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct EntryCounters {
-    /// Transfers that arrived, and their payload.
+pub struct EntryCounters {
+    /// Transfers that arrived.
     pub arrived: u64,
+    /// Payload of these.
     pub offered_bytes: u64,
-    /// Transfers that were completed, and that failed.
+    /// Transfers that were completed.
     pub finished: u64,
+    /// Transfers that failed.
     pub failed: u64,
     /// Payload that has reached receivers.
     pub carried_bytes: u64,
@@ -155,7 +174,7 @@ pub(super) struct EntryCounters {
 
 /// Counts of all entries at the instants of samples.
 #[derive(Debug, Default)]
-pub(super) struct EntrySamples {
+pub struct EntrySamples {
     chunks: Option<Chunks>,
     time: Vec<f64>,
     whole: [Vec<i64>; 9],
@@ -175,12 +194,12 @@ const COUNTS: [&str; 9] = [
 
 impl EntrySamples {
     /// No samples yet; many do not wait for the end if there are chunks.
-    pub(super) fn new(chunks: Option<Chunks>) -> Self {
+    pub fn new(chunks: Option<Chunks>) -> Self {
         EntrySamples { chunks, ..EntrySamples::default() }
     }
 
     /// Adds the counts of an entry.
-    pub(super) fn push(&mut self, now: Time, entry: usize, counts: &EntryCounters) {
+    pub fn push(&mut self, now: Time, entry: usize, counts: &EntryCounters) {
         self.time.push(now.as_secs_f64());
         let values = [
             entry as u64,
@@ -201,7 +220,7 @@ impl EntrySamples {
     }
 
     /// The counts as a table.
-    pub(super) fn into_table(self) -> Table {
+    pub fn into_table(self) -> Table {
         let table = Table::default().with("time", self.time);
         COUNTS
             .iter()

@@ -5,10 +5,11 @@ use crate::record::{Outcome, Table};
 use crate::scenario::Scenario;
 use crate::sim::Simulation;
 
-const LINK: &str = "rate = \"10 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"30 packets\" }";
+pub(super) const LINK: &str =
+    "rate = \"10 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"30 packets\" }";
 
 /// A dumbbell of 10 Mbit/s, or of these keys, with these tables.
-fn scenario(keys: &str, tables: &str) -> Scenario {
+pub(super) fn scenario(keys: &str, tables: &str) -> Scenario {
     let text = format!(
         "duration = \"20 s\"\nsample_interval = \"100 ms\"\n[topology]\nkind = \"dumbbell\"\n\
          [topology.bottleneck]\n{keys}\n{tables}"
@@ -16,15 +17,15 @@ fn scenario(keys: &str, tables: &str) -> Scenario {
     Scenario::from_toml(&text, builtin()).unwrap()
 }
 
-fn run(scenario: &Scenario) -> Outcome {
+pub(super) fn run(scenario: &Scenario) -> Outcome {
     Simulation::new(scenario).unwrap().run().unwrap()
 }
 
-fn rows(outcome: &Outcome) -> &Table {
+pub(super) fn rows(outcome: &Outcome) -> &Table {
     outcome.transfers.as_ref().unwrap()
 }
 
-fn column(table: &Table, name: &str) -> Vec<f64> {
+pub(super) fn column(table: &Table, name: &str) -> Vec<f64> {
     table.reals(name).unwrap_or_else(|| panic!("{name}"))
 }
 

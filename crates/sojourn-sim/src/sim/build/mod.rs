@@ -6,25 +6,30 @@ use crate::error::FieldError;
 use crate::given::Given;
 use crate::net::{self, Alarm, Network, Regions, Split};
 use crate::node::{self, Behaviour, NodeInit};
-use crate::packet::{Address, Direction, FiveTuple};
+use crate::packet::Address;
 use crate::record::live::Log;
-use crate::record::{Chunks, FlowFacts, RecordedEndpoint, Recorder};
+use crate::record::{Chunks, FlowFacts, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
 use crate::sim::application::Application;
 use crate::sim::arrivals::{Driver, Place};
 use crate::sim::hosts::{Elsewhere, FlowHosts};
+use crate::sim::recorded::{self, Captured};
 use crate::sim::sampler::{Homes, Sampler};
 use crate::spec::{Flow, Node, Recorded, Traffic, Transport};
 use crate::tcp::HostMemory;
-use crate::topology::{PlannedNode, Routes};
+use crate::topology::PlannedNode;
 use crate::transport::TransportInit;
 use crate::units::{Span, Time};
 
+mod addresses;
+mod ends;
 mod links;
 mod media;
 
+use addresses::addresses;
+use ends::ends;
 use links::{BuiltLink, links};
 use media::media;
 
@@ -100,16 +105,17 @@ pub(super) fn parts(
             addresses: *addresses,
             base_rtt,
             small_queue,
+            requests: false,
             copied,
             random,
             memory: memory.as_ref(),
             now: at(flow.spec.start),
         };
         let made = ends(&init, scenario.catalogue());
-        let [sender, receiver] = made.map_err(|error| within(flow, error))?;
-        endpoints.extend([recorded(sender, flow.id, log), receiver]);
+        let made = made.map_err(|error| within(flow, error))?;
+        endpoints.extend(recorded(made, flow, scenario, log));
     }
-    let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks };
+    let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks, log };
     let driver = Driver::new(scenario, &place)?;
     let routes = built.addresses.iter().map(|[there, back]| [there.route, back.route]);
     // Flows that begin in different regions share what hosts remember, and connections that come and
@@ -135,6 +141,18 @@ pub(super) fn parts(
         },
     };
     Ok((Regions::new(built.net, &split, hosts, log.is_some()), sampler))
+}
+
+/// The ends of a declared flow, with what records them.
+fn recorded(
+    made: [Box<dyn Endpoint>; 2],
+    flow: &Flow<'_>,
+    scenario: &Scenario,
+    log: Option<&Log>,
+) -> [Box<dyn Endpoint>; 2] {
+    let watch = log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{}.cc", flow.id)));
+    let captured = Captured::of(flow.id as usize, scenario, log);
+    recorded::ends(made, (flow.id, flow.spec, false), watch, captured.as_ref())
 }
 
 /// Region of each socket.
@@ -215,29 +233,8 @@ fn network(
         };
         added.map_err(|e| e.within("topology"))?;
     }
-    let mut addresses = Vec::with_capacity(plan.routes.len());
-    for (flow, routes) in (0..).zip(&plan.routes) {
-        let Routes { source, destination, forward, backward } = routes;
-        let tuple = FiveTuple { source: *source, destination: *destination, ports: flow };
-        let address =
-            |direction, route, socket, tuple| Address { flow, direction, route, socket, tuple };
-        let mut route =
-            |links: &[u32]| net.route(&links.iter().map(|link| *link as usize).collect::<Vec<_>>());
-        let (there, back) = (route(forward)?, route(backward)?);
-        addresses.push([
-            address(Direction::Forward, there, 2 * flow + 1, tuple),
-            address(Direction::Backward, back, 2 * flow, tuple.reversed()),
-        ]);
-    }
+    let addresses = addresses(scenario, &mut net)?;
     Ok((net.build(), addresses))
-}
-
-/// The sender of `flow`; its congestion control is recorded if `log` records controls.
-fn recorded(sender: Box<dyn Endpoint>, flow: u32, log: Option<&Log>) -> Box<dyn Endpoint> {
-    match log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{flow}.cc"))) {
-        Some(watch) => Box::new(RecordedEndpoint::new(sender, watch)),
-        None => sender,
-    }
 }
 
 /// Behaviour of a node.
@@ -273,16 +270,6 @@ fn flow_facts(scenario: &Scenario, flows: &[Flow<'_>]) -> Result<Vec<FlowFacts>,
         })
     };
     flows.iter().map(facts).collect()
-}
-
-/// Builds sender and receiver of a flow.
-fn ends(
-    init: &TransportInit<'_>,
-    catalogue: &Catalogue,
-) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
-    let transport = &init.flow.transport;
-    let entry = catalogue.find::<Transport>(&transport.kind).map_err(|e| e.within("transport"))?;
-    (entry.make)(&transport.params, init, catalogue)
 }
 
 fn application(

@@ -107,6 +107,19 @@ impl Receiver {
         Receiver { control, ..self }
     }
 
+    /// The connection that this end has opened is established.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.tune.begin(now);
+        if let Some(control) = &mut self.control {
+            control.on_established(now, Span::ZERO);
+        }
+    }
+
+    /// The timestamp that it echoes.
+    pub(super) fn timestamp(&self) -> Time {
+        self.timestamp
+    }
+
     /// An ACK of everything received so far; clears the reasons for which it was due.
     fn acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
         self.quick = self.quick.saturating_sub(1);
@@ -151,7 +164,8 @@ impl Receiver {
         TcpAck { window: self.window(), sent_at: now, echo: self.timestamp, ..TcpAck::default() }
     }
 
-    fn window(&mut self) -> u32 {
+    /// The window to advertise.
+    pub(super) fn window(&mut self) -> u32 {
         match self.unread {
             None => self.tune.window(),
             Some(unread) => self.window_left(unread),

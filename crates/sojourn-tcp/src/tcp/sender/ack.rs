@@ -56,6 +56,11 @@ impl Ack {
     }
 }
 
+/// Bytes that a window allows.
+pub(super) fn offered(window: u32) -> u64 {
+    if window == OPEN_WINDOW { u64::MAX } else { window.into() }
+}
+
 impl Sender {
     pub(super) fn on_ack(&mut self, now: Time, packet: &TcpAck) {
         let before = Before {
@@ -217,10 +222,7 @@ impl Sender {
     pub(super) fn update_peer_window(&mut self, packet: &TcpAck) -> bool {
         let before = self.peer_window;
         if packet.next >= self.board.una() {
-            self.peer_window = match packet.window {
-                OPEN_WINDOW => u64::MAX,
-                window => u64::from(window),
-            };
+            self.peer_window = offered(packet.window);
         }
         self.peer_window != before
     }

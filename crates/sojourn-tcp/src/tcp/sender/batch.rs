@@ -116,9 +116,11 @@ impl Sender {
         let rate = self.decision.pacing_rate.or_else(|| {
             let (mut cwnd, mut out) = (self.cwnd, self.board.packets_out());
             // Linux computes the rate when the SYN-ACK comes, before it sets the window that the
-            // route gives, and again with the first ACK of data (`tcp_rcv_synsent_state_process`).
+            // route gives, and again with the first ACK of data (`tcp_rcv_synsent_state_process`);
+            // an end that accepts a connection sets the window first.
             let usual = self.profile.initial_window;
-            if self.init.initial_window != usual && self.app.acked() == 0 {
+            let early = !self.accepted && self.app.acked() == 0;
+            if early && self.init.initial_window != usual {
                 (cwnd, out) = (usual, 0);
             }
             let ssthresh = self.decision.ssthresh;

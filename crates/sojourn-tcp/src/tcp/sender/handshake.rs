@@ -1,5 +1,6 @@
 //! Connection establishment.
 
+use super::ack::offered;
 use super::waits::Probe;
 use super::{Phase, Sender};
 use crate::cc::{ControlInit, Event, Step};
@@ -36,17 +37,50 @@ impl Sender {
         if self.phase != Phase::SynSent {
             return;
         }
+        self.update_peer_window(ack);
+        // The echo identifies the SYN that is answered.
+        self.establish(now, ack.echo);
+        self.probe = Probe::Handshake;
+        self.burst.begin();
+    }
+
+    /// The other end has opened the connection, and answers the SYN-ACK that was sent at `answered`;
+    /// `syn_acks` were sent, the first of them then. It offers a window of `window` bytes. (Linux:
+    /// `tcp_check_req`, and `tcp_rcv_state_process` in `TCP_SYN_RECV`, which do what is done after a
+    /// SYN-ACK, but find the window of the route set already when they compute the pacing rate.)
+    pub(in crate::tcp) fn accept(
+        &mut self,
+        now: Time,
+        answered: Time,
+        syn_acks: (u32, Time),
+        window: u32,
+    ) {
+        if self.phase != Phase::Closed {
+            return;
+        }
+        (self.syns, self.opened_at) = syn_acks;
+        self.peer_window = offered(window);
+        self.accepted = true;
+        self.establish(now, answered);
+    }
+
+    /// Whether the handshake is complete at this end.
+    pub(in crate::tcp) fn is_open(&self) -> bool {
+        self.phase == Phase::Established
+    }
+
+    /// The handshake is complete: its packet that was sent at `answered` is the one that the other
+    /// end answers.
+    fn establish(&mut self, now: Time, answered: Time) {
         self.count_limit(now);
         self.phase = Phase::Established;
         self.established_at = Some(now);
         self.timer = None;
-        self.update_peer_window(ack);
-        // The echo identifies the SYN that is answered.
-        let rtt = now.since(ack.echo);
+        let rtt = now.since(answered);
         self.rtt.sample(rtt, 0, 1);
         self.rtt.sample_min(now, rtt);
         self.show(now, &Step::Callback);
-        self.heed_lost_syns(now, ack);
+        self.heed_lost_syns(now, answered);
         self.recall(now);
         self.cc.on_established(now, rtt);
         self.consult();
@@ -55,14 +89,12 @@ impl Sender {
         self.last_sent_at = now;
         self.integrated_at = now;
         self.update_pacing();
-        self.probe = Probe::Handshake;
-        self.burst.begin();
     }
 
-    /// If several SYNs were needed, the window becomes one segment (RFC 5681 §3.1; Linux
-    /// `tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
-    fn heed_lost_syns(&mut self, now: Time, ack: &TcpAck) {
-        let needed = self.timestamp(ack.echo) > self.timestamp(self.opened_at);
+    /// If several SYNs were needed, or SYN-ACKs at the other end, the window becomes one segment (RFC
+    /// 5681 §3.1; Linux `tcp_init_transfer`, `tcp_try_undo_spurious_syn`).
+    fn heed_lost_syns(&mut self, now: Time, answered: Time) {
+        let needed = self.timestamp(answered) > self.timestamp(self.opened_at);
         let too_many = self.profile.syn_losses.is_some_and(|most| self.syns > most + 1);
         if needed && too_many {
             let ssthresh = self.decision.ssthresh;

@@ -96,7 +96,9 @@ pub struct Sender {
     app: SendBuffer,
     pacer: Pacer,
     phase: Phase,
-    /// SYNs sent, and when the first of them was.
+    /// Whether the other end opened the connection.
+    accepted: bool,
+    /// SYNs sent, or SYN-ACKs where the other end opens, and when the first of them was.
     syns: u32,
     opened_at: Time,
     /// One past the last segment of less than `mss` that was sent (Linux `snd_sml`).
@@ -148,6 +150,7 @@ impl Sender {
             app: SendBuffer::new(init.profile, init.mss, init.send_buffer),
             pacer: Pacer::default(),
             phase: Phase::Closed,
+            accepted: false,
             syns: 0,
             opened_at: Time::ZERO,
             small_end: 0,

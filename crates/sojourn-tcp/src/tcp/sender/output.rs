@@ -175,7 +175,7 @@ impl Sender {
     fn new_segment(&mut self, now: Time) -> Packet {
         let payload = self.app.available(self.init.mss);
         let idle = self.board.packets_out() == 0;
-        if idle && self.sent > 0 {
+        if idle && (self.sent > 0 || self.accepted) {
             self.restart_after_idle(now);
         }
         if self.board.in_flight() == 0 {

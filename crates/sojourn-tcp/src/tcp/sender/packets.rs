@@ -66,6 +66,11 @@ impl Sender {
         self.packet(HEADER, TcpSegment { flags, seq: self.board.una(), ..self.segment(now) })
     }
 
+    /// Data that the other end sent at `sent_at` has arrived: a timestamp to echo.
+    pub(in crate::tcp) fn heard(&mut self, sent_at: Time) {
+        self.peer_sent_at = self.peer_sent_at.max(sent_at);
+    }
+
     /// Fields of any segment sent now.
     fn segment(&self, now: Time) -> TcpSegment {
         TcpSegment { sent_at: now, echo: self.peer_sent_at, ..TcpSegment::default() }

@@ -27,6 +27,11 @@ impl Sender {
         self.below > segments.max(paced.min(most))
     }
 
+    /// The receiver at its end sends `bytes`, of whose departure it will be told as well.
+    pub(in crate::tcp) fn shares_queue(&mut self, bytes: u32) {
+        self.below += u64::from(bytes);
+    }
+
     /// `bytes` have left the host.
     pub(super) fn on_left(&mut self, _now: Time, bytes: u32) {
         self.below = self.below.saturating_sub(u64::from(bytes));

@@ -1,7 +1,7 @@
 //! The connections that proxies have with hosts and with each other.
 
 use crate::overlay::config::OverlayFlow;
-use sojourn_base::packet::{Address, Direction, FiveTuple, Route};
+use sojourn_base::packet::{Address, Direction, Dscp, FiveTuple, Route};
 use sojourn_base::quantity::Packets;
 use sojourn_base::rng::StreamKey;
 use sojourn_base::units::Span;
@@ -41,6 +41,7 @@ fn init(flow: &OverlayFlow, mss: u32, profile: &'static Profile) -> TcpInit {
     let address = |direction, socket| Address {
         flow: id,
         direction,
+        dscp: Dscp::BEST_EFFORT,
         route: Route::default(),
         socket,
         tuple: FiveTuple::of_flow(id),

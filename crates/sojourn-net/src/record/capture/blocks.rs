@@ -1,0 +1,183 @@
+//! Blocks of pcapng (draft-ietf-opsawg-pcapng), little-endian.
+
+use super::Towards;
+
+const SECTION: u32 = 0x0a0d_0d0a;
+const INTERFACE: u32 = 1;
+const PACKET: u32 = 6;
+const BYTE_ORDER: u32 = 0x1a2b_3c4d;
+/// LINKTYPE_RAW: a packet begins with its IP header.
+const RAW_IP: u16 = 101;
+/// Ten to the power of -9 seconds.
+const NANOSECONDS: u8 = 9;
+const MASK: [u8; 4] = [255, 0, 0, 0];
+
+/// Codes of options; some mean something else in another block.
+mod code {
+    pub(super) const COMMENT: u16 = 1;
+    pub(super) const USER_APPLICATION: u16 = 4;
+    pub(super) const NAME: u16 = 2;
+    pub(super) const DESCRIPTION: u16 = 3;
+    pub(super) const ADDRESS: u16 = 4;
+    pub(super) const RESOLUTION: u16 = 9;
+    pub(super) const FLAGS: u16 = 2;
+}
+
+/// Appends the block with which a file begins.
+pub(super) fn section(out: &mut Vec<u8>, comment: &str, application: &str) {
+    block(out, SECTION, |out| {
+        out.extend(BYTE_ORDER.to_le_bytes());
+        out.extend([1_u16, 0].map(u16::to_le_bytes).as_flattened());
+        out.extend([0xff; 8]); // its length is not known
+        option(out, code::COMMENT, comment.as_bytes());
+        option(out, code::USER_APPLICATION, application.as_bytes());
+        end_options(out);
+    });
+}
+
+/// Appends the description of the next interface, of which `snap` bytes of each packet are kept.
+pub(super) fn interface(
+    out: &mut Vec<u8>,
+    snap: u32,
+    [name, description]: [&str; 2],
+    address: Option<[u8; 4]>,
+) {
+    block(out, INTERFACE, |out| {
+        out.extend(RAW_IP.to_le_bytes());
+        out.extend([0; 2]);
+        out.extend(snap.to_le_bytes());
+        option(out, code::NAME, name.as_bytes());
+        option(out, code::DESCRIPTION, description.as_bytes());
+        if let Some(address) = address {
+            option(out, code::ADDRESS, [address, MASK].as_flattened());
+        }
+        option(out, code::RESOLUTION, &[NANOSECONDS]);
+        end_options(out);
+    });
+}
+
+/// What is told of a packet besides its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passage<'a> {
+    pub interface: u32,
+    /// In nanoseconds.
+    pub time: u64,
+    /// All of its bytes, also those that are not kept.
+    pub size: u32,
+    pub towards: Towards,
+    pub comment: Option<&'a str>,
+}
+
+/// Appends a packet whose bytes `write` appends, unless that returns false.
+pub(super) fn packet(
+    out: &mut Vec<u8>,
+    passage: &Passage<'_>,
+    write: impl FnOnce(&mut Vec<u8>) -> bool,
+) {
+    let start = out.len();
+    let mut written = false;
+    block(out, PACKET, |out| {
+        out.extend(passage.interface.to_le_bytes());
+        out.extend(((passage.time >> 32) as u32).to_le_bytes());
+        out.extend((passage.time as u32).to_le_bytes());
+        let captured = out.len();
+        out.extend([0; 4]);
+        out.extend(passage.size.to_le_bytes());
+        let first = out.len();
+        written = write(out);
+        let length = out.len() - first;
+        out[captured..captured + 4].copy_from_slice(&(length as u32).to_le_bytes());
+        pad(out, length);
+        option(out, code::FLAGS, &(passage.towards as u32).to_le_bytes());
+        if let Some(comment) = passage.comment {
+            option(out, code::COMMENT, comment.as_bytes());
+        }
+        end_options(out);
+    });
+    if !written {
+        out.truncate(start);
+    }
+}
+
+/// Appends a block of this kind, whose body `fill` appends.
+fn block(out: &mut Vec<u8>, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend(kind.to_le_bytes());
+    out.extend([0; 4]);
+    fill(out);
+    let length = ((out.len() - start + 4) as u32).to_le_bytes();
+    out[start + 4..start + 8].copy_from_slice(&length);
+    out.extend(length);
+}
+
+/// Appends an option; names of scenarios and nodes are far shorter than what its length can tell.
+fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
+    let value = &value[..value.len().min(usize::from(u16::MAX))];
+    out.extend(code.to_le_bytes());
+    out.extend((value.len() as u16).to_le_bytes());
+    out.extend_from_slice(value);
+    pad(out, value.len());
+}
+
+fn end_options(out: &mut Vec<u8>) {
+    out.extend([0; 4]);
+}
+
+/// Fills what `length` bytes leave of a word of four.
+fn pad(out: &mut Vec<u8>, length: usize) {
+    out.resize(out.len() + length.next_multiple_of(4) - length, 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PASSAGE: Passage<'static> = Passage {
+        interface: 3,
+        time: (7 << 32) + 9,
+        size: 1500,
+        towards: Towards::Out,
+        comment: None,
+    };
+
+    #[test]
+    fn blocks_have_the_bytes_of_the_draft() {
+        let mut out = Vec::new();
+        section(&mut out, "abc", "x");
+        let expected: &[u8] = &[
+            0x0a, 0x0d, 0x0d, 0x0a, 48, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 0xff, 0xff,
+            0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 3, 0, b'a', b'b', b'c', 0, 4, 0, 1, 0, b'x',
+            0, 0, 0, 0, 0, 0, 0, 48, 0, 0, 0,
+        ];
+        assert_eq!(out, expected);
+        out.clear();
+        interface(&mut out, 96, ["left", "d"], Some([10, 0, 0, 1]));
+        let expected: &[u8] = &[
+            1, 0, 0, 0, 60, 0, 0, 0, 101, 0, 0, 0, 96, 0, 0, 0, 2, 0, 4, 0, b'l', b'e', b'f', b't',
+            3, 0, 1, 0, b'd', 0, 0, 0, 4, 0, 8, 0, 10, 0, 0, 1, 255, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0,
+            0, 0, 0, 0, 0, 60, 0, 0, 0,
+        ];
+        assert_eq!(out, expected);
+        out.clear();
+        packet(&mut out, &Passage { comment: Some("aqm"), ..PASSAGE }, |out| {
+            out.extend([1, 2, 3, 4, 5]);
+            true
+        });
+        let expected: &[u8] = &[
+            6, 0, 0, 0, 60, 0, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 5, 0, 0, 0, 0xdc, 5, 0, 0,
+            1, 2, 3, 4, 5, 0, 0, 0, 2, 0, 4, 0, 2, 0, 0, 0, 1, 0, 3, 0, b'a', b'q', b'm', 0, 0, 0,
+            0, 0, 60, 0, 0, 0,
+        ];
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn a_packet_that_cannot_be_written_leaves_nothing() {
+        let mut out = vec![1];
+        packet(&mut out, &PASSAGE, |out| {
+            out.push(2);
+            false
+        });
+        assert_eq!(out, [1]);
+    }
+}
