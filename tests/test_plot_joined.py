@@ -81,6 +81,18 @@ def test_what_falls_together_is_said(sweeps: list[Path]) -> None:
     assert made.note.startswith("Mean over 2 values of base RTT and 2 replications;")
 
 
+def test_a_result_of_which_nothing_is_kept_is_named(sweeps: list[Path]) -> None:
+    """And several values of one axis may be kept."""
+    where = [("link", "bottleneck"), (CCA, "reno"), (KIND, "fifo")]
+    one = chart(sweeps, Request("mean_qdisc_delay_l2", RTT, where=where))
+    assert one.note.endswith("Nothing of fq_codel is shown.")
+    both = chart(
+        sweeps, Request("mean_qdisc_delay_l2", RTT, KIND, where=[*where, (KIND, "fq_codel")])
+    )
+    assert len(both.panels[0].lines) == 2
+    assert "Nothing" not in both.note
+
+
 def test_rows_and_columns_have_the_same_axes(sweeps: list[Path]) -> None:
     made = chart(sweeps, Request("mean_srtt_l4", RTT, "flow", columns=CCA, rows=KIND))
     assert [(panel.aside, panel.title) for panel in made.panels] == [

@@ -38,7 +38,10 @@ _LOGS = ("x", "y", "both")
     "--kind", type=click.Choice(_KINDS), help="Default: line; of what was recorded series."
 )
 @click.option(
-    "--where", multiple=True, metavar="PATH=VALUE", help="Keep one value of an axis. Repeatable."
+    "--where",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Keep this value of an axis, and others given likewise.",
 )
 @click.option("--log", type=click.Choice(_LOGS), help="Axes that are to be logarithmic.")
 @click.option("--width", metavar="LENGTH", help="Of the figure: 3.5in or 8.9cm.")

@@ -145,6 +145,8 @@ class Spans:
     at: Sequence[int]
     starts: ArrayLike
     ends: ArrayLike
+    #: Whether the label is also written where a stretch has room for it.
+    written: bool = False
 
 
 @dataclass(frozen=True)

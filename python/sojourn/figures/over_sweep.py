@@ -18,7 +18,7 @@ from sojourn.sweeps.table import coordinates_of
 
 #: More boxes or maps than this are no figure.
 _MOST_BOXES = 24
-_MOST_HEATS = 6
+_MOST_HEATS = 4
 #: The column of what tells lines, or maps, apart.
 _REST = "rest"
 
@@ -130,6 +130,9 @@ def _told_apart(chosen: pl.DataFrame, paths: Sequence[str]) -> pl.DataFrame:
 
 def _chart(asked: Asked, kind: str, metric: str, caption: str) -> Chart:
     quantity = words.of_metric(metric).partition(" (")[0]
-    title = f"{quantity} over {words.small(words.of_path(str(asked.x)))}"
+    axes = [asked.x, asked.hue if kind == "heat" else None]
+    over = words.listed([words.small(words.of_path(axis)) for axis in axes if axis])
     columns = len(asked.places(asked.columns)) if asked.rows else 0
-    return Chart(title, caption, panels(asked, kind), fitted=True, columns=columns)
+    return Chart(
+        f"{quantity} over {over}", caption, panels(asked, kind), fitted=True, columns=columns
+    )

@@ -10,7 +10,7 @@ from sojourn.figures.plotly_types import Part
 
 
 def shapes(panel: Panel, suffix: str) -> Iterator[Part]:
-    """Lines and spans, below what the panel shows."""
+    """Spans, below what the panel shows, and lines, which its grid would hide there."""
     for note in panel.notes:
         if note.x and note.y:
             continue
@@ -18,12 +18,13 @@ def shapes(panel: Panel, suffix: str) -> Iterator[Part]:
         look: Part = {"fillcolor": NOTED, "opacity": 0.15, "line": {"width": 0}}
         if not span:
             look = {"line": {"color": NOTED, "width": 1, "dash": "dash"}}
+        form: Part = {"type": "rect", "layer": "below"} if span else {"type": "line"}
         ends: Part = {"xref": f"x{suffix} domain", "x0": 0, "x1": 1}
         ends |= {"yref": f"y{suffix} domain", "y0": 0, "y1": 1}
         for axis, at in (("x", note.x), ("y", note.y)):
             if at:
                 ends |= {f"{axis}ref": f"{axis}{suffix}", f"{axis}0": at[0], f"{axis}1": at[-1]}
-        yield {"type": "rect" if span else "line", "layer": "below", **look, **ends}
+        yield {**form, **look, **ends}
 
 
 def texts(panel: Panel, suffix: str) -> Iterator[Part]:

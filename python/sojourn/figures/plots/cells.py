@@ -44,13 +44,14 @@ def check(chosen: Mapping[str, str | None], rows: pl.DataFrame) -> None:
 
 
 def kept(rows: pl.DataFrame, where: Sequence[tuple[str, str]]) -> pl.DataFrame:
-    """The rows at which the axes have these values."""
-    for axis, value in where:
+    """The rows at which each of the axes has one of its values."""
+    for axis in dict.fromkeys(axis for axis, _ in where):
         check({"--where": axis}, rows)
-        known = _known(rows, axis)
-        if value not in known:
-            raise ScenarioError(f"--where {axis}: {unknown('value', value, known)}")
-        rows = rows.filter(pl.col(axis).cast(pl.String) == value)
+        known, values = _known(rows, axis), [value for each, value in where if each == axis]
+        for value in values:
+            if value not in known:
+                raise ScenarioError(f"--where {axis}: {unknown('value', value, known)}")
+        rows = rows.filter(pl.col(axis).cast(pl.String).is_in(values))
     return rows
 
 

@@ -163,7 +163,7 @@ def _chart(request: Request, asked: Asked, note: str, source: Source) -> Chart:
     title = asked.y_label.partition(" (")[0]
     if kind not in _DISTRIBUTIONS and asked.x:
         title += f" over {words.small(words.of_path(asked.x))}"
-    note = f"{note} {source.ran_on()}".strip()
+    note = " ".join(filter(None, (note, _missing(source, asked), source.ran_on())))
     numbers = asked.hue and not any(words.is_name(str(v)) for v in asked.places(asked.hue))
     drawn = Chart(
         title,
@@ -175,6 +175,13 @@ def _chart(request: Request, asked: Asked, note: str, source: Source) -> Chart:
         legend=words.of_path(str(asked.hue)) if numbers and asked.hue != "flow" else "",
     )
     return finished(drawn, asked, request.finish)
+
+
+def _missing(source: Source, asked: Asked) -> str:
+    """Says of results that were given and have nothing to show."""
+    shown = asked.found.rows["result"].unique()
+    lost = [name for name in source.results if name not in shown]
+    return f"Nothing of {words.listed(lost)} is shown." if lost else ""
 
 
 def _note(at: Cells, kind: str) -> str:

@@ -66,7 +66,7 @@ class Source:
         named = dict(zip(_names(results), results, strict=True))
         paths = dict.fromkeys(path for one in results for path in one.paths)
         taken = {*MEMBERS, *(column for one in results for column in one.rows.columns)}
-        asked = [axis for axis in axes if axis not in taken]
+        asked = [axis for axis in dict.fromkeys(axes) if axis not in taken]
         parts = [
             _with_fields(one, [*paths, *asked]).with_columns(
                 result=pl.lit(name), pilot=pl.lit(one.pilot, pl.Int64)

@@ -96,5 +96,5 @@ def _modes(asked: Asked, place: Place) -> Panel:
     for number, text in enumerate(every):
         of = bands.filter(text=text)
         ends = np.array(of["start"], dtype=float), np.array(of["end"], dtype=float)
-        spans.append(Spans(text, color_of(number), names, of["at"].to_list(), *ends))
+        spans.append(Spans(text, color_of(number), names, of["at"].to_list(), *ends, written=True))
     return Panel("Time (s)", asked.y_label, [], from_zero=False, spans=spans)

@@ -106,7 +106,7 @@ def _share(source: Source, flows: pl.DataFrame, metric: str, match: re.Match[str
         value=100 * mine / pl.col("value").sum()
     )
     quantity = words.small(words.of_metric(metric).partition(" (")[0])
-    label = f"{words.of_value(name)}'s share of {quantity} (%)"
+    label = f"{words.capital(_told(name))}'s share of {quantity} (%)"
     return Values(_defined(percent), label)
 
 
@@ -114,9 +114,13 @@ def _ratio(source: Source, flows: pl.DataFrame, metric: str, match: re.Match[str
     names = [match[part].strip() for part in ("over", "under")]
     over, under = (pl.col("value").filter(_is(source, flows, n)).mean() for n in names)
     ratios = flows.group_by(source.keys, maintain_order=True).agg(value=over / under)
-    told = [f"flow {n}" if n.isdigit() else words.of_value(n) for n in names]
     quantity = words.of_metric(metric).partition(" (")[0]
-    return Values(_defined(ratios), f"{quantity}: {told[0]} / {told[1]}")
+    return Values(_defined(ratios), f"{quantity}: {' / '.join(map(_told, names))}")
+
+
+def _told(name: str) -> str:
+    """A flow by its id, or flows by their label or control."""
+    return f"flow {name}" if name.isdigit() else words.of_value(name)
 
 
 def _sum(source: Source, flows: pl.DataFrame, metric: str, match: re.Match[str]) -> Values:
