@@ -19,7 +19,7 @@ from sojourn.figures.chart import BLACK, DIVERGING, Boxes, Forest, Heat, Line, P
 from sojourn.numbers import number
 
 _MARKERS = {
-    "dots": ("o", 4.0),
+    "dots": ("o", 4.5),
     "mark": ("o", 8.0),
     "star": ("*", 14.0),
     "up": ("^", 8.0),
@@ -234,6 +234,7 @@ def _draw_line(ax: Axes, line: Line) -> None:
             label=line.label,
             markersize=size,
             markeredgecolor="white",
+            markeredgewidth=0.4 if line.marker else None,  # of a shape that must be seen
             linestyle="none",
             zorder=3,
         )
