@@ -51,6 +51,8 @@ KINDS: dict[str, dict[str, None]] = {
 _LONGEST_LEGEND = 24
 #: About as many letters of a legend fit an inch; a row of it takes so much of one.
 _LEGEND_LETTERS, _LEGEND_ROW = 14, 0.18
+#: And of a label beside a panel, as high as this is at first.
+_UP_LETTERS = 18
 #: And of a note.
 _NOTE_LETTERS = 17
 
@@ -103,7 +105,9 @@ def _from_zero(panel: Panel) -> bool:
 
 def _label_outer(axes: Sequence[Axes], chart: Chart, columns: int) -> None:
     """Names shared axes at the left, and below the lowest panel of each column."""
-    for ax in axes:
+    for ax, panel in zip(axes, chart.panels, strict=True):
+        letters = int(_UP_LETTERS * ax.get_window_extent().height / ax.figure.dpi)
+        ax.set_ylabel(fill(panel.y_label, letters, break_long_words=False))
         ax.label_outer(remove_inner_ticks=False)
     for ax, panel in list(zip(axes, chart.panels, strict=True))[-columns:]:
         ax.xaxis.set_tick_params(labelbottom=True)

@@ -23,6 +23,8 @@ _LOG_SPAN = 20
 #: More series or panels than this are no figure.
 MOST_SERIES, MOST_PANELS = 14, 20
 _MOST_POINTS = 1500
+#: Marks at one name take so much of the distance to the next.
+_BESIDE = 0.5
 #: With more values an axis has round numbers instead of these.
 _MOST_TICKS = 16
 
@@ -82,10 +84,14 @@ def _lines(asked: Asked, place: Place) -> Panel:
     assert asked.x is not None
     axis = _axis(asked, asked.x)
     style: Style = "joined" if axis.joined else "mark"
+    hues = asked.places(asked.hue)
+    # Marks at one name stand beside each other.
+    step = 0.0 if axis.joined or asked.hue == asked.x else _BESIDE / len(hues)
     lines = []
-    for hue in asked.places(asked.hue):
+    for index, hue in enumerate(hues):
         of = rows_at(asked, asked.means, place, hue)
         x = np.array([axis.positions[value] for value in of[asked.x]], dtype=float)
+        x += step * (index - (len(hues) - 1) / 2)
         order = np.argsort(x)
         mean, half = of["mean"].to_numpy(), of["half"].cast(pl.Float64).to_numpy()
         error = half[order] if np.isfinite(half).any() else None
