@@ -81,8 +81,11 @@ impl Wire for Headers {
 }
 
 impl Headers {
-    /// Where the datagram that a packet carries is.
+    /// Where the datagram that a packet carries is, if its header does not tell it.
     fn carried_by(&self, packet: &Packet) -> Option<&Arc<dyn Datagrams>> {
+        if !matches!(packet.header, Header::Opaque(_)) {
+            return None;
+        }
         match self.carried.get(&packet.flow) {
             Some(ends) => ends[packet.direction() as usize].as_ref(),
             None => self.between_nodes.as_ref(),
@@ -102,18 +105,14 @@ impl Headers {
                 put_ip(packet, TCP, hosts(legs.ends(), packet.direction()), out);
                 legs.of_ack(packet).put_ack((packet, ack), ports, out);
             }
-            (Header::Datagram(_), _) => {
+            (Header::Datagram(_) | Header::Opaque(_), _) => {
                 put_ip(packet, UDP, tuple, out);
                 put_udp(packet, ports, out);
-            }
-            (Header::Opaque(_), _) => {
-                put_ip(packet, UDP, tuple, out);
-                put_udp(packet, ports, out);
-                if let Some(carried) = self.carried_by(packet) {
-                    carried.write(packet, out); // zeros stand for what it does not know any more
-                }
             }
             _ => return false,
+        }
+        if let Some(carried) = self.carried_by(packet) {
+            carried.write(packet, out); // zeros stand for what it does not know any more
         }
         true
     }
