@@ -3,7 +3,7 @@
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
 use crate::counters::reception::{Reception, ReceptionFigures};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, RecoveryState};
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -77,6 +77,10 @@ impl Endpoint for MeasuredEndpoint {
 
     fn observe(&self, out: &mut Observer<'_>) {
         self.inner.observe(out);
+    }
+
+    fn recovery(&self) -> Option<RecoveryState> {
+        self.inner.recovery()
     }
 
     fn rtt_histogram(&self) -> Option<&Histogram> {
