@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 
-use qlog::events::{Event, JsonEvent};
+use ::qlog::events::{Event, JsonEvent};
 use serde_json::Value;
 
 use sojourn_catalogue::builtin;
