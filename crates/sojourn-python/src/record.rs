@@ -34,7 +34,7 @@ impl Failure {
 
 /// A sink that calls `record` with the table's name, its columns as arrays, and a list of words,
 /// which numbers in columns of words index; the first stands for none. The table `capture` has only
-/// `bytes`, the next of a file.
+/// `bytes`, the next of a file; `qlog` also `flow`, the number of the flow whose file it is.
 pub(crate) fn sink(record: Py<PyAny>, failure: &Failure) -> Sink {
     let failure = failure.clone();
     Box::new(move |batch: Batch, words: &[Arc<str>]| {
@@ -75,6 +75,11 @@ fn hand_over(py: Python<'_>, record: &Py<PyAny>, batch: Batch, words: &[Arc<str>
         Batch::Capture(bytes) => {
             columns.set_item("bytes", PyBytes::new(py, &bytes))?;
             "capture"
+        }
+        Batch::Events { flow, bytes } => {
+            columns.set_item("flow", flow)?;
+            columns.set_item("bytes", PyBytes::new(py, &bytes))?;
+            "qlog"
         }
     };
     let words: Vec<_> = (0..).zip(words).map(|(i, word)| (i > 0).then_some(&**word)).collect();

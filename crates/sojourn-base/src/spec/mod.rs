@@ -22,14 +22,18 @@ mod names;
 pub mod own;
 mod pacing;
 mod pcap;
+mod qlog;
 mod toml;
 
 pub use self::toml::toml_to_json;
 pub use buffer::BufferSize;
 pub use gro::Gro;
-pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack, TcpMetrics};
+pub use names::{
+    AccessCategory, EcnMode, FlowDirection, HostQueue, QlogVersion, Recorded, Stack, TcpMetrics,
+};
 pub use pacing::Pacing;
 pub use pcap::PcapSpec;
+pub use qlog::QlogSpec;
 
 /// A member's name and its parameters. After [`Spec::resolve`], the name is the canonical one and
 /// every parameter has a value.

@@ -11,6 +11,7 @@ mod golden;
 mod laws;
 mod modules;
 mod open;
+mod qlog;
 mod queue_conformance;
 mod queue_observing;
 mod queues;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
 use crate::counters::reception::{Reception, ReceptionFigures};
-use crate::endpoint::{Datagrams, Endpoint};
+use crate::endpoint::{Datagrams, Endpoint, RecoveryState};
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -83,6 +83,10 @@ impl Endpoint for MeasuredEndpoint {
 
     fn observe(&self, out: &mut Observer<'_>) {
         self.inner.observe(out);
+    }
+
+    fn recovery(&self) -> Option<RecoveryState> {
+        self.inner.recovery()
     }
 
     fn rtt_histogram(&self) -> Option<&Histogram> {

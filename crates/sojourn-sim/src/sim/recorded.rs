@@ -6,8 +6,9 @@ use crate::endpoint::Endpoint;
 use crate::record::RecordedEndpoint;
 use crate::record::capture::{Capture, Conversation, Headers, HostTap, Setup, address};
 use crate::record::live::{Log, Sink, Watch};
+use crate::record::qlog::{About, QlogTap};
 use crate::scenario::Scenario;
-use crate::spec::{BufferSize, FlowSpec, Recorded};
+use crate::spec::{BufferSize, EcnMode, Flow, FlowSpec, Recorded};
 
 /// Destination of what the scenario asks to be recorded.
 pub(super) fn log(scenario: &Scenario, sink: Sink) -> Log {
@@ -81,27 +82,50 @@ impl Captured {
     }
 }
 
+/// What records the sender of a declared flow.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    watch: Option<Watch>,
+    qlog: Option<Box<QlogTap>>,
+}
+
+impl Told {
+    /// What the scenario asks for.
+    pub(super) fn of(flow: &Flow<'_>, scenario: &Scenario, log: Option<&Log>) -> Self {
+        let Some(log) = log else { return Told::default() };
+        let about = About {
+            flow: flow.id,
+            title: &scenario.name,
+            transport: &flow.spec.transport.kind,
+            ecn: flow.spec.ecn.unwrap_or_default() != EcnMode::Off,
+            version: scenario.qlog.unwrap_or_default().version,
+        };
+        let asked = scenario.record.contains(&Recorded::Qlog);
+        Told {
+            watch: log.watch(Recorded::Cc, &format!("flow.{}.cc", flow.id)),
+            qlog: asked.then(|| Box::new(QlogTap::new(log.clone(), &about))),
+        }
+    }
+}
+
 /// The two ends of a flow, the sender's first, `about` which is known: its number, its keys, whether
-/// both may send data. `watch` records the sender's state, `captured` their packets.
+/// both may send data. `told` records the sender, `captured` the packets of both.
 pub(super) fn ends(
     ends: [Box<dyn Endpoint>; 2],
     about: (u32, &FlowSpec, bool),
-    watch: Option<Watch>,
+    told: Told,
     captured: Option<&Captured>,
 ) -> [Box<dyn Endpoint>; 2] {
     let taps = captured.map(|captured| captured.begin(&ends, about).map(Some));
     let [sender, receiver] = ends;
     let [here, there] = taps.unwrap_or_default();
-    [recorded(sender, watch, here), recorded(receiver, None, there)]
+    [recorded(sender, told, here), recorded(receiver, Told::default(), there)]
 }
 
-fn recorded(
-    end: Box<dyn Endpoint>,
-    watch: Option<Watch>,
-    tap: Option<HostTap>,
-) -> Box<dyn Endpoint> {
-    match watch.is_some() || tap.is_some() {
-        true => Box::new(RecordedEndpoint::new(end, watch, tap)),
+fn recorded(end: Box<dyn Endpoint>, told: Told, tap: Option<HostTap>) -> Box<dyn Endpoint> {
+    let Told { watch, qlog } = told;
+    match watch.is_some() || qlog.is_some() || tap.is_some() {
+        true => Box::new(RecordedEndpoint::new(end, watch, tap, qlog)),
         false => end,
     }
 }
