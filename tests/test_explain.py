@@ -234,14 +234,17 @@ def test_ten_lines_are_enough_unless_all_are_asked_for(
 def test_a_sweep_is_refused_with_the_command_for_a_point(
     typed: Callable[..., str], tmp_path: Path
 ) -> None:
-    grid = '[sweep.grid]\n"topology.bottleneck.rate" = ["4 Mbit/s", "8 Mbit/s"]\n'
+    queue = '"topology.bottleneck.queue" = { kind = "codel", limit = "9 packets" }'
+    grid = f'[[sweep.cases]]\nname = "CoDel"\n{queue}\n[sweep.grid]\n'
+    grid += '"topology.bottleneck.rate" = ["4 Mbit/s", "8 Mbit/s"]\n"flows.*.rtt" = ["30 ms"]\n'
     (tmp_path / "grid.toml").write_text(TWO_FLOWS + grid)
     typed("sojourn sweep grid.toml --out grid --jobs 1")
     with pytest.raises(ScenarioError, match="holds a sweep") as refused:
         typed("sojourn explain grid")
     (command,) = re.findall(r"sojourn run FILE .*(?= \()", str(refused.value))
     typed(f"{command.replace('FILE', 'grid.toml')} --no-figures")
-    assert "bottleneck of 4 Mbit/s" in typed("sojourn explain POINT")
+    told = typed("sojourn explain POINT")
+    assert "(base RTT 30 ms) share a bottleneck of 4 Mbit/s and a codel queue" in told
 
 
 def test_the_guide_says_what_is_printed(typed: Callable[..., str], tmp_path: Path) -> None:

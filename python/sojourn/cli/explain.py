@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from sojourn.errors import ScenarioError
 
 if TYPE_CHECKING:
     from sojourn.explain import Explanation
+    from sojourn.json_types import Json
     from sojourn.measured import Measured
     from sojourn.store.manifest import Manifest
 
@@ -71,16 +73,26 @@ def _refusal(directory: Path, content: Manifest) -> str:
     """Why this is not one run, and what to do."""
     from sojourn.store import backends_directory
     from sojourn.sweeps import directory as sweeps
+    from sojourn.sweeps.axes import settings
 
     kind = content["kind"]
     if kind == backends_directory.KIND:
         return f"{directory}: holds runs on several backends; give the directory of one, below it"
     if kind != sweeps.KIND:
         return f"{directory}: holds a {kind}; give the directory of one run, as sojourn run writes"
-    sets = " ".join(
-        f"--set {path}='{json.dumps(values[0])}'" for path, values in content["grid"].items()
-    )
+    first = {axis: values[0] for axis, values in content["grid"].items()}
+    fields = [f"{path}={_toml(value)}" for path, value in settings(first)]
+    sets = " ".join(f"--set {shlex.quote(field)}" for field in fields)
     return (
         f"{directory}: holds a sweep, whose runs are not explained from its store; run the point "
         f"by itself and explain that: sojourn run FILE {sets} --out POINT (its first point)"
     ).replace("FILE  ", "FILE ")
+
+
+def _toml(value: Json) -> str:
+    """A value of a grid as ``--set`` takes it."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json.dumps(key)} = {_toml(of)}' for key, of in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value)
