@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sojourn.figures.chart import Chart, Panel, with_texts
+from sojourn.figures.paper_names import fit_all
 from sojourn.figures.paper_panels import begin_at_zero, draw
 from sojourn.literal import drawn
 from sojourn.store.files import write_together
@@ -96,6 +97,7 @@ def render(chart: Chart) -> Figure:
         if chart.note:
             letters = int(_NOTE_LETTERS * figure.get_figwidth())
             figure.supxlabel(fill(chart.note, letters), fontsize=7, color="#555555")
+        fit_all(figure, axes, chart.panels)
         return figure
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sojourn.figures import paper_graph, paper_notes
 from sojourn.figures.chart import BLACK, DIVERGING, Boxes, Forest, Heat, Line, Panel, Spans
+from sojourn.figures.paper_names import LETTERS, fit, inches
 from sojourn.numbers import number
 
 _MARKERS = {
@@ -34,16 +35,12 @@ _FEW = 100
 _BOX = 0.6
 #: ... and spans of the distance between theirs.
 _SPAN = 0.6
-#: Names along an axis that have more letters than this to the inch stand upright.
-_MOST_LETTERS = 13
-#: Upright names are this large together (points), but none below the least and above the largest.
-_UPRIGHT_SIZE, _LEAST_SIZE, _LARGEST_SIZE = 160, 5, 9
 #: Larger heat maps, and those with narrower cells (inches), carry no numbers.
 _MOST_NUMBERS, _NUMBER = 100, 0.3
 #: Colours of maps: of values that differ from another in either direction, and of all others.
 _DIVERGING, _SEQUENTIAL = LinearSegmentedColormap.from_list("diverging", DIVERGING), "cividis"
-#: Names of levels of the vertical axis are this large together (points).
-_LEVELS_SIZE = 70
+#: Names of levels of the vertical axis are this large together (points), none above the largest.
+_LEVELS_SIZE, _LARGEST_SIZE = 70, 9
 #: Names within stretches are this large (points); what is brighter has black letters on it.
 _WRITTEN, _BRIGHT = 7, 0.45
 #: With more columns every second one of a heat map is named, or fewer.
@@ -76,7 +73,6 @@ def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
     if panel.ticks:
         ax.set_xticks([at for at, _ in panel.ticks], [name for _, name in panel.ticks])
         ax.minorticks_off()
-        _fit_names(ax, [name for _, name in panel.ticks])
     if panel.levels:
         size = min(_LARGEST_SIZE, _LEVELS_SIZE / len(panel.levels))
         ax.set_yticks(range(len(panel.levels)), list(panel.levels), fontsize=size)
@@ -121,19 +117,6 @@ def _draw_boxes(ax: Axes, boxes: Sequence[Boxes]) -> None:
             drawn["boxes"][0].set_label(of.label)
     ax.set_xticks(range(len(names)), names)
     ax.set_xlim(-0.6, len(names) - 0.4)
-    _fit_names(ax, names)
-
-
-def _fit_names(ax: Axes, names: Sequence[str]) -> None:
-    """Turns names along the horizontal axis upright, and makes them small, where they are many."""
-    if max(map(len, names)) * len(names) > _MOST_LETTERS * _inches(ax):
-        size = min(_LARGEST_SIZE, max(_LEAST_SIZE, _UPRIGHT_SIZE / len(names)))
-        ax.tick_params(axis="x", rotation=90, labelsize=size)
-
-
-def _inches(ax: Axes) -> float:
-    """Its width."""
-    return float(ax.get_window_extent().width) / ax.figure.dpi
 
 
 def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
@@ -149,8 +132,8 @@ def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     bar = figure.colorbar(image, ax=ax, label=heat.label, ticks=ticks, format=form)
     bar.ax.minorticks_off()
     figure.draw_without_rendering()  # Now it is known what room the colours leave.
-    _fit_names(ax, heat.columns[::every])
-    if values.size > _MOST_NUMBERS or _inches(ax) / len(heat.columns) < _NUMBER:
+    fit(ax, heat.columns[::every])
+    if values.size > _MOST_NUMBERS or inches(ax) / len(heat.columns) < _NUMBER:
         return
     for (row, column), value in np.ndenumerate(values):
         color = "white" if _luminance(image.to_rgba(value)) < _BRIGHT else BLACK
@@ -211,7 +194,7 @@ def _draw_stretches(ax: Axes, spans: Spans) -> None:
 def _write_names(ax: Axes, spans: Spans) -> None:
     """Its label in each stretch that has room for it."""
     low, high = ax.get_xlim()
-    room = _MOST_LETTERS * _inches(ax) / (high - low)
+    room = LETTERS * inches(ax) / (high - low)
     color = "white" if _luminance(np.array(to_rgb(spans.color))) < _BRIGHT else BLACK
     look: dict[str, Any] = {"ha": "center", "va": "center", "color": color, "fontsize": _WRITTEN}
     starts, ends = np.asarray(spans.starts), np.asarray(spans.ends)
