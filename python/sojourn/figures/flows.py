@@ -7,6 +7,7 @@ from collections import Counter
 from sojourn.groups import Group, extremes, groups
 from sojourn.measured import Measured
 from sojourn.metrics.columns import mean
+from sojourn.names import flow_name
 from sojourn.outcome import flow_identities
 
 #: Of more flows than this, groups are shown.
@@ -17,11 +18,11 @@ BANDS = "Lines: median over the flows of a group; bands: their 5th to 95th perce
 
 
 def labels(result: Measured) -> list[str]:
-    """A name for each flow: its label if no other has it, or its control and id."""
+    """A name for each flow: its label with its control if no other has it, or with its id."""
     flows = flow_identities(result.scenario.canonical)
     uses = Counter(flow["label"] for flow in flows)
     return [
-        label
+        flow_name(label, flow["cca"])
         if (label := flow["label"]) and uses[label] == 1
         else f"{label or flow['cca']} ({flow['id']})"
         for flow in flows

@@ -13,6 +13,7 @@ from sojourn.figures.chart import DASHES, MARKERS, Line, Style, color_of
 from sojourn.figures.plots import words
 from sojourn.figures.plots.cells import Cells
 from sojourn.json_types import Scalar
+from sojourn.names import flow_name
 
 #: The values of the axes of rows and columns at one panel.
 Place = tuple[Scalar, Scalar]
@@ -49,6 +50,17 @@ class Asked:
             return [None]
         return self.found.rows[axis].unique(maintain_order=True).to_list()
 
+    def told(self, axis: str, value: Scalar) -> str:
+        """A value of an axis in words: a label with the control of the flows that have it, where
+        they have one.
+        """
+        rows = self.found.rows
+        if axis != "label" or value is None or "cca" not in rows.columns:
+            return words.of_value(value)
+        controls = rows.filter(pl.col(axis) == value)["cca"].unique().to_list()
+        control = controls[0] if len(controls) == 1 else None
+        return words.of_value(flow_name(str(value), control) if control else value)
+
     def panels(self) -> list[Place]:
         """Row by row."""
         return list(product(self.places(self.rows), self.places(self.columns)))
@@ -72,7 +84,7 @@ def label_of(asked: Asked, hue: Scalar) -> str:
     """What the legend calls a colour."""
     if asked.hue is None:
         return ""
-    text = words.of_value(hue)
+    text = asked.told(asked.hue, hue)
     return f"flow {text}" if asked.hue == "flow" else text
 
 

@@ -78,17 +78,17 @@ def names_mixed(rows: pl.DataFrame, chosen: Sequence[str]) -> dict[str, list[str
 
 def cells(rows: pl.DataFrame, chosen: Sequence[str]) -> Cells:
     """The values by the chosen axes, which leave no names mixed."""
+    counted = [*mixed(rows, chosen), "replication"]
+    places = rows.group_by(chosen or pl.lit(0))
+    counts = places.agg(pl.col(counted).drop_nulls().n_unique())
     over = []
-    for axis, values in mixed(rows, chosen).items():
-        count = f"{len(values)} {words.of_path(axis).lower()}s"
+    for axis in counted:
+        least, most = counts[axis].min(), counts[axis].max()
+        count = f"{most}" if least == most else f"{least} to {most}"
         name = words.small(words.of_path(axis))
-        over.append(count if axis in MEMBERS else f"{len(values)} values of {name}")
-    each = rows.group_by(chosen or pl.lit(0)).agg(pl.col("replication").n_unique())
-    counts = each["replication"].sort().to_list()
-    least, most = counts[0], counts[-1]
-    if rows["replication"].n_unique() > 1:
-        over.append(f"{least} to {most} replications" if least != most else f"{most} replications")
-    return Cells(rows, over)
+        own = axis in (*MEMBERS, "replication")
+        over.append(f"{count} {name}s" if own else f"{count} values of {name}")
+    return Cells(rows, over if rows["replication"].n_unique() > 1 else over[:-1])
 
 
 def _means(rows: pl.DataFrame, chosen: Sequence[str]) -> pl.DataFrame:

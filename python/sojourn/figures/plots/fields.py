@@ -13,11 +13,10 @@ from sojourn.errors import ScenarioError
 from sojourn.json_types import Json
 from sojourn.scenario import Document, set_path, validated
 from sojourn.store.rows import coordinate_text
+from sojourn.sweeps.axes import CASE
 
 #: By axis of a grid and label what the values stand for that have one.
 Labels = Mapping[str, Mapping[str, Json]]
-#: The axis each of whose values sets several fields by their paths.
-_CASE = "case"
 
 
 def with_field(
@@ -27,7 +26,7 @@ def with_field(
     was written, changed as the row's values of the ``grid`` say, or else of its defaults. Null
     where it has none.
     """
-    axes = [axis for axis in grid if axis == _CASE or _touches(axis, path)]
+    axes = [axis for axis in grid if axis == CASE or _touches(axis, path)]
     if not axes:
         return rows.with_columns(pl.lit(_text(document, path), pl.String).alias(path))
     points = rows.select(axes).unique(maintain_order=True)
@@ -53,9 +52,9 @@ def _settings(point: Mapping[str, str | None], labels: Labels) -> Iterator[tuple
         if text is None:
             continue
         value = labels.get(axis, {}).get(text, _read(text))
-        if axis == _CASE and isinstance(value, dict):
+        if axis == CASE and isinstance(value, dict):
             yield from value.items()
-        elif axis != _CASE:
+        elif axis != CASE:
             yield axis, value
 
 

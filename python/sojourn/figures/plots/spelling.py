@@ -41,6 +41,10 @@ SPELLINGS = {
     "fq_pie": "FQ-PIE",
     "dualpi2": "DualPI2",
     "fq": "FQ",
+    # Transports.
+    "tcp": "TCP",
+    "udp": "UDP",
+    "sliq": "SLIQ",
     # A unit that is one.
     "bdp": "BDP",
 }

@@ -23,6 +23,7 @@ _FIELDS = {
     "count": "Flows",
     "mss": "MSS",
     "ecn": "ECN",
+    "ack_filter": "ACK filter",
 }
 #: What every sender and every queue lets be seen, with units.
 _STATES = {
