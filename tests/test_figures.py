@@ -50,6 +50,31 @@ def test_many_names_of_a_heat_map_do_not_overlap() -> None:
     assert min(gaps) > -0.25 * boxes[0].width
 
 
+@pytest.mark.parametrize(
+    ("names", "shown", "angle"),
+    [
+        (["0.25", "0.5", "1", "2", "4", "8"], ["0.25", "0.5", "1", "2", "4", "8"], 0),
+        (
+            ["no", "filter", "filter-aggressive"],
+            ["no", "filter", "filter-\naggressive"],
+            0,
+        ),
+        (["incomprehensibilities"] * 3, ["incomprehensibilities"] * 3, 90),
+    ],
+)
+def test_names_along_an_axis_are_broken_before_they_stand(
+    names: list[str], shown: list[str], angle: float
+) -> None:
+    places = range(len(names))
+    line = Line("", list(places), list(places), "black")
+    panel = Panel("x", "y", [line], ticks=[(float(at), name) for at, name in enumerate(names)])
+    made = Chart("title", "caption", 3 * [panel], fitted=True, columns=3)
+    ax = render(made).axes[0]
+    ticks = ax.get_xticklabels()
+    assert [tick.get_text() for tick in ticks] == shown
+    assert {tick.get_rotation() for tick in ticks} == {angle}
+
+
 def _colour(axes: object, value: float) -> np.ndarray:
     return np.asarray(axes.images[0].to_rgba(value)[:3])  # type: ignore[attr-defined]
 

@@ -15,6 +15,8 @@ from sojourn import ScenarioError
 from sojourn.figures import over_sweep, page, paper
 from sojourn.figures.chart import Chart, Panel
 from sojourn.figures.plots import words
+from sojourn.figures.plots.asked import Asked, label_of
+from sojourn.figures.plots.cells import cells
 from sojourn.figures.plots.fields import with_field
 from sojourn.figures.plots.finish import Finish
 from sojourn.figures.plots.request import Request, chart
@@ -107,6 +109,20 @@ def test_rows_and_columns_have_the_same_axes(sweeps: list[Path]) -> None:
     layout = page.render(made)["layout"]
     assert (layout["grid"]["rows"], layout["grid"]["columns"]) == (2, 2)
     assert {layout[f"xaxis{n}"]["matches"] for n in (2, 3, 4)} == {"x"}
+
+
+def test_a_label_has_its_control_beside_it() -> None:
+    labels = ["up", "down", "down", "the Cubic one"]
+    controls = ["bbr3", "cubic", "reno", "cubic"]
+    rows = pl.DataFrame({"label": labels, "cca": controls, "value": 0.0, "replication": 0})
+    asked = Asked(cells(rows, ["label", "cca"]), "cca", "", "label")
+    told = [label_of(asked, label) for label in ("up", "down", "the Cubic one")]
+    assert told == ["up (BBRv3)", "down", "the Cubic one"]
+
+
+def test_a_mean_is_over_what_is_at_its_place() -> None:
+    rows = pl.DataFrame({"label": ["a", "b", "b"], "flow": ["0", "1", "2"], "replication": 0})
+    assert cells(rows, ["label"]).over == ["1 to 2 flows"]
 
 
 def test_lines_differ_in_marks_and_dashes(sweeps: list[Path]) -> None:

@@ -83,7 +83,8 @@ def cells(rows: pl.DataFrame, chosen: Sequence[str]) -> Cells:
     counts = places.agg(pl.col(counted).drop_nulls().n_unique())
     over = []
     for axis in counted:
-        least, most = counts[axis].min(), counts[axis].max()
+        ordered = counts[axis].sort().to_list()
+        least, most = ordered[0], ordered[-1]
         count = f"{most}" if least == most else f"{least} to {most}"
         name = words.small(words.of_path(axis))
         own = axis in (*MEMBERS, "replication")
