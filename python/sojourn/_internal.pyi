@@ -25,6 +25,7 @@ __all__ = [
     "engine_parts",
     "error_control",
     "header_sizes",
+    "import_capture",
     "keep_note_in",
     "kernel_agent",
     "quantity",
@@ -340,4 +341,9 @@ def run_kernel(
 ) -> dict[str, Any]: ...
 def kernel_agent() -> None: ...
 def run_command(scenario: str, command: list[str], download: bool) -> dict[str, Any]: ...
+def import_capture(path: Path, interval: float) -> dict[str, Any]:
+    """Columns by table, as :func:`run`'s, of the flows in a capture; and ``capture``, in JSON: what
+    is known of them, and what was left out.
+    """
+
 def replay(scenario: str) -> tuple[int, int, tuple[int, float, str] | None]: ...

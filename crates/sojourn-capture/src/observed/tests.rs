@@ -76,7 +76,22 @@ fn bytes_are_delivered_once_and_in_order() {
 }
 
 #[test]
+fn a_connection_that_began_before_is_counted_from_where_it_is_joined() {
+    let mut seen = Observed::default();
+    seen.join(INITIAL.wrapping_add(5001));
+    for number in [5, 6, 4] {
+        seen.sent(at(0), &packet(ACK, 1 + 1000 * number, 0, 1000));
+        seen.received(at(10), &packet(ACK, 1 + 1000 * number, 0, 1000));
+    }
+    assert_eq!(seen.counters.recovery.retransmissions, 1);
+    assert_eq!(seen.counters.received.delivered_bytes, 2000);
+    seen.acknowledged(at(20), &packet(ACK, 0, 7001, 0));
+    assert_eq!(seen.counters.rtt.rtt_sum, Span::from_millis(20));
+}
+
+#[test]
 fn sequence_numbers_go_on_beyond_32_bits() {
+    assert_eq!(unwrap(u32::MAX, 1), 0);
     assert_eq!(unwrap(5, 0), 5);
     assert_eq!(unwrap(5, u64::from(u32::MAX)), (1 << 32) + 5);
     assert_eq!(unwrap(u32::MAX, 1 << 32), u64::from(u32::MAX));

@@ -86,18 +86,37 @@ impl Headers {
     }
 }
 
-const TCP: u8 = 6;
-const UDP: u8 = 17;
+/// Protocol number of TCP.
+pub const TCP: u8 = 6;
+/// Protocol number of UDP.
+pub const UDP: u8 = 17;
 
 /// The headers of an IPv4 packet of TCP or UDP; `None` for others.
 pub fn parse(bytes: &[u8]) -> Option<Headers> {
+    parse_beginning(bytes, bytes.len())
+}
+
+/// The same of an IPv4 packet of `size` bytes, of which these are the first.
+pub fn parse_beginning(bytes: &[u8], size: usize) -> Option<Headers> {
     let first = *bytes.first()?;
     let ip = usize::from(first & 15) * 4;
     if first >> 4 != 4 || ip < 20 {
         return None;
     }
+    let (protocol, class) = (*bytes.get(9)?, bytes[1]);
+    parse_transport(bytes, size, ip, [protocol, class])
+}
+
+/// The headers of an IP packet of `size` bytes, of which these are the first: of one whose transport
+/// begins after `ip` bytes, and whose header has this protocol and traffic class.
+pub fn parse_transport(
+    bytes: &[u8],
+    size: usize,
+    ip: usize,
+    [protocol, class]: [u8; 2],
+) -> Option<Headers> {
     let transport = bytes.get(ip..)?;
-    let (header, kind) = match *bytes.get(9)? {
+    let (header, kind) = match protocol {
         TCP => {
             let header = usize::from(transport.get(12)? >> 4) * 4;
             let flags = *transport.get(13)?;
@@ -110,11 +129,11 @@ pub fn parse(bytes: &[u8]) -> Option<Headers> {
     };
     let port = |at: usize| Some(u16::from_be_bytes([*transport.get(at)?, *transport.get(at + 1)?]));
     Some(Headers {
-        size: bytes.len() as u32,
-        ecn: ecn(bytes[1]),
-        dscp: Dscp::of_class(bytes[1]),
+        size: u32::try_from(size).ok()?,
+        ecn: ecn(class),
+        dscp: Dscp::of_class(class),
         ports: [port(0)?, port(2)?],
-        payload: transport.len().checked_sub(header)? as u16,
+        payload: u16::try_from(size.checked_sub(ip + header)?).ok()?,
         transport: kind,
     })
 }
@@ -269,6 +288,16 @@ mod tests {
             assert_eq!(parse(&whole[..length]), None, "{length}");
         }
         assert_eq!(parse(&[0x60; 60]), None);
+    }
+
+    #[test]
+    fn the_beginning_of_a_packet_tells_as_much() {
+        let whole = packet(100);
+        assert_eq!(parse_beginning(&whole[..52], 152), parse(&whole));
+        // Without its options a header tells the rest.
+        assert_eq!(parse_beginning(&whole[..40], 152), parse(&whole));
+        assert_eq!(parse_beginning(&whole[..33], 152), None);
+        assert_eq!(parse_beginning(&whole, 51), None);
     }
 
     #[test]

@@ -35,6 +35,11 @@ pub(super) struct Sending {
 }
 
 impl Sending {
+    /// Takes `initial` for the SYN's sequence number.
+    pub(super) fn join(&mut self, initial: u32) {
+        (self.initial, self.next) = (Some(initial), 1);
+    }
+
     pub(super) fn on_segment(
         &mut self,
         now: Time,
@@ -43,8 +48,7 @@ impl Sending {
         counters: &mut Counters,
     ) {
         if segment.is_syn() {
-            self.initial = Some(segment.seq);
-            self.next = 1;
+            self.join(segment.seq);
         }
         let Some(initial) = self.initial else { return };
         if payload == 0 {
