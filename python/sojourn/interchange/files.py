@@ -10,7 +10,7 @@ from sojourn.errors import ScenarioError
 from sojourn.interchange.observed import MOST, Asked, Imported
 
 #: What reads a file that begins so; others are captures.
-_BEGINNINGS: Mapping[bytes, str] = {}
+_BEGINNINGS: Mapping[bytes, str] = {b"\x1f\x8b": "sojourn.interchange.flent"}
 _CAPTURES = "sojourn.interchange.capture"
 _LONGEST = 4
 

@@ -1,0 +1,76 @@
+"""Series of throughput and RTT as the core's columns; what they do not tell is NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sojourn import _internal
+from sojourn.metrics.columns import Table, Values
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of a flow, interval by interval; NaN where nothing is."""
+
+    #: Of payload delivered, bit/s.
+    throughput: Values
+    #: Smoothed RTT, s.
+    rtt: Values
+
+    @property
+    def least_rtt(self) -> float | None:
+        """The least RTT."""
+        known = self.rtt[np.isfinite(self.rtt)]
+        return float(known.min()) if known.size else None
+
+    @property
+    def active(self) -> tuple[int, int]:
+        """The numbers of the first and the last interval with data."""
+        there = np.flatnonzero(self.throughput > 0)
+        return (int(there[0]), int(there[-1])) if there.size else (0, len(self.throughput) - 1)
+
+
+def tables(ends: Values, seen: Sequence[Seen]) -> dict[str, Table]:
+    """The tables of a run of these flows and one link, over intervals that end then."""
+    spans = np.diff(ends, prepend=0.0)
+    flow_columns, link_columns = _internal.sample_columns()
+    flow_samples = _empty(flow_columns, len(ends) * len(seen))
+    known = {
+        "time": [ends for _ in seen],
+        "flow": [np.full(len(ends), n) for n in range(len(seen))],
+        "delivered_bytes": [np.nan_to_num(one.throughput) * spans / 8 for one in seen],
+        "srtt": [one.rtt for one in seen],
+        "srtt_time": [np.nan_to_num(one.rtt) * spans for one in seen],
+        "srtt_known": [np.where(np.isnan(one.rtt), 0.0, spans) for one in seen],
+    }
+    flow_samples |= {name: np.stack(of, axis=1).reshape(-1) for name, of in known.items()}
+    link_samples = {**_empty(link_columns, len(ends)), "time": ends, "link": np.zeros(len(ends))}
+    return {
+        "flow_samples": flow_samples,
+        "flows": _flows(ends - spans, ends, seen),
+        "link_samples": link_samples,
+        "links": {"link": np.zeros(1), **_empty(_percentiles("sojourn"), 1)},
+    }
+
+
+def _flows(begins: Values, ends: Values, seen: Sequence[Seen]) -> dict[str, Values]:
+    least = [np.nan if one.least_rtt is None else one.least_rtt for one in seen]
+    unknown = ["mss", "full_packet", "established_at", "completed_at", *_percentiles("rtt")]
+    return {
+        "flow": np.arange(len(seen), dtype=float),
+        **_empty(unknown, len(seen)),
+        "base_rtt": np.array(least),
+        "start": np.array([begins[one.active[0]] for one in seen]),
+        "stop": np.array([ends[one.active[1]] for one in seen]),
+    }
+
+
+def _percentiles(name: str) -> list[str]:
+    return [f"{name}_p{share}" for share in (50, 95, 99)]
+
+
+def _empty(columns: Sequence[str], rows: int) -> dict[str, Values]:
+    return {name: np.full(rows, np.nan) for name in columns}
