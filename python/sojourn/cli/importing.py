@@ -26,7 +26,8 @@ from sojourn.cli.output import printed, say, warn
 @force_option
 def command(file: Path, interval: str, rate: str | None, out: Path | None, force: bool) -> None:
     """Make a result directory of FILE, which holds what was measured elsewhere: packets (.pcapng,
-    .pcap), or results of Flent (.flent.gz). Report, plot and compare take it as a run.
+    .pcap), events (.sqlog, .qlog), or results of Flent (.flent.gz). Report, plot and compare take
+    it as a run.
     """
     from sojourn.cli.show_run import summarise
     from sojourn.interchange.files import read

@@ -10,7 +10,11 @@ from sojourn.errors import ScenarioError
 from sojourn.interchange.observed import MOST, Asked, Imported
 
 #: What reads a file that begins so; others are captures.
-_BEGINNINGS: Mapping[bytes, str] = {b"\x1f\x8b": "sojourn.interchange.flent"}
+_BEGINNINGS: Mapping[bytes, str] = {
+    b"\x1f\x8b": "sojourn.interchange.flent",
+    b"\x1e": "sojourn.interchange.qlog",
+    b"{": "sojourn.interchange.qlog",
+}
 _CAPTURES = "sojourn.interchange.capture"
 _LONGEST = 4
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,8 +17,12 @@ class Seen:
 
     #: Of payload delivered, bit/s.
     throughput: Values
-    #: Smoothed RTT, s.
+    #: Smoothed RTT at the interval's end, s.
     rtt: Values
+    #: What else is known, by column.
+    columns: Mapping[str, Values] = field(default_factory=dict)
+    #: Payload of a full packet, bytes.
+    mss: float = np.nan
 
     @property
     def least_rtt(self) -> float | None:
@@ -46,6 +50,10 @@ def tables(ends: Values, seen: Sequence[Seen]) -> dict[str, Table]:
         "srtt_time": [np.nan_to_num(one.rtt) * spans for one in seen],
         "srtt_known": [np.where(np.isnan(one.rtt), 0.0, spans) for one in seen],
     }
+    unknown = np.full(len(ends), np.nan)
+    for name in {name for one in seen for name in one.columns}:
+        usual = known.get(name, [unknown for _ in seen])
+        known[name] = [one.columns.get(name, of) for one, of in zip(seen, usual, strict=True)]
     flow_samples |= {name: np.stack(of, axis=1).reshape(-1) for name, of in known.items()}
     link_samples = {**_empty(link_columns, len(ends)), "time": ends, "link": np.zeros(len(ends))}
     return {
@@ -58,11 +66,12 @@ def tables(ends: Values, seen: Sequence[Seen]) -> dict[str, Table]:
 
 def _flows(begins: Values, ends: Values, seen: Sequence[Seen]) -> dict[str, Values]:
     least = [np.nan if one.least_rtt is None else one.least_rtt for one in seen]
-    unknown = ["mss", "full_packet", "established_at", "completed_at", *_percentiles("rtt")]
+    unknown = ["full_packet", "established_at", "completed_at", *_percentiles("rtt")]
     return {
         "flow": np.arange(len(seen), dtype=float),
         **_empty(unknown, len(seen)),
         "base_rtt": np.array(least),
+        "mss": np.array([one.mss for one in seen]),
         "start": np.array([begins[one.active[0]] for one in seen]),
         "stop": np.array([ends[one.active[1]] for one in seen]),
     }
