@@ -158,7 +158,7 @@ impl Connections {
 mod tests {
     use super::*;
     use crate::ip::Packet;
-    use crate::wire::Headers;
+    use crate::wire::{Headers, Sacks};
     use sojourn_base::packet::{Dscp, Ecn};
 
     const SYN: u8 = 0x02;
@@ -166,7 +166,7 @@ mod tests {
 
     fn passing(ms: u64, from: u16, flags: u8, seq: u32, payload: u16) -> Passing {
         let ports = [from, 1 - from];
-        let transport = Transport::Tcp(Segment { seq, ack: 0, flags, sacks: false });
+        let transport = Transport::Tcp(Segment { seq, ack: 0, flags, sacks: Sacks::default() });
         let (size, ecn, dscp) = (52 + u32::from(payload), Ecn::NotEct, Dscp::BEST_EFFORT);
         let headers = Headers { size, ecn, dscp, ports, payload, transport };
         let ends = ports.map(|port| SocketAddr::from(([10, 0, 0, 1], port)));

@@ -21,8 +21,31 @@ pub struct Segment {
     pub ack: u32,
     /// The flags, as in the header's 14th byte.
     pub flags: u8,
-    /// Whether it has a SACK option.
-    pub sacks: bool,
+    /// What has arrived beyond `ack`.
+    pub sacks: Sacks,
+}
+
+/// The blocks of a SACK option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sacks {
+    blocks: [[u32; 2]; 4],
+    count: usize,
+}
+
+impl Sacks {
+    /// Adds a block: its first sequence number, and the one after its last. An option has room for
+    /// four.
+    pub fn add(&mut self, block: [u32; 2]) {
+        if let Some(place) = self.blocks.get_mut(self.count) {
+            *place = block;
+            self.count += 1;
+        }
+    }
+
+    /// The blocks.
+    pub fn blocks(&self) -> &[[u32; 2]] {
+        &self.blocks[..self.count]
+    }
 }
 
 impl Segment {
@@ -121,7 +144,7 @@ pub fn parse_transport(
             let header = usize::from(transport.get(12)? >> 4) * 4;
             let flags = *transport.get(13)?;
             let (seq, ack) = (number(transport, 4)?, number(transport, 8)?);
-            let sacks = transport.get(20..header).is_some_and(has_sack);
+            let sacks = transport.get(20..header).map(sacks).unwrap_or_default();
             (header, Transport::Tcp(Segment { seq, ack, flags, sacks }))
         }
         UDP => (8, Transport::Udp),
@@ -138,21 +161,30 @@ pub fn parse_transport(
     })
 }
 
-/// Whether there is a SACK option among these.
-fn has_sack(mut options: &[u8]) -> bool {
+/// The blocks of a SACK option among these.
+fn sacks(mut options: &[u8]) -> Sacks {
     const END: u8 = 0;
     const PADDING: u8 = 1;
     const SACK: u8 = 5;
+    let mut sacks = Sacks::default();
     while let [kind, rest @ ..] = options {
         options = match (*kind, rest.first()) {
-            (SACK, _) => return true,
             (PADDING, _) => rest,
-            (END, _) | (_, None) => return false,
+            (END, _) | (_, None) => break,
             // The length counts kind and length.
-            (_, Some(length)) => rest.get(usize::from(*length).max(2) - 1..).unwrap_or_default(),
+            (kind, Some(length)) => {
+                let size = usize::from(*length).max(2) - 1;
+                let (option, after) = rest.split_at(size.min(rest.len()));
+                let blocks = if kind == SACK { &option[1..] } else { &[] };
+                for block in blocks.chunks_exact(8) {
+                    let edge = |at: usize| number(block, at).unwrap_or_default();
+                    sacks.add([edge(0), edge(4)]);
+                }
+                after
+            }
         };
     }
-    false
+    sacks
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -263,22 +295,22 @@ mod tests {
     fn acknowledgments_with_sack_are_told_from_plain_ones() {
         let mut bytes = packet(0);
         let sacks = |bytes: &[u8]| match parse(bytes).unwrap().transport {
-            Transport::Tcp(segment) => (segment.sacks, segment.as_ack()),
+            Transport::Tcp(segment) => (segment.sacks.blocks().to_vec(), segment.as_ack()),
             Transport::Udp => panic!("not TCP"),
         };
         let flags = Flags::ACK.with(Flags::ECE, true);
         let timestamps = [1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 5];
         bytes[40..52].copy_from_slice(&timestamps);
-        assert_eq!(sacks(&bytes), (false, Some(flags)));
+        assert_eq!(sacks(&bytes), (vec![], Some(flags)));
         bytes[40..52].copy_from_slice(&[1, 1, 5, 10, 0, 0, 0, 5, 0, 0, 0, 6]);
-        assert_eq!(sacks(&bytes), (true, Some(flags)));
+        assert_eq!(sacks(&bytes), (vec![[5, 6]], Some(flags)));
         bytes[33] = 0x11; // FIN
         assert_eq!(sacks(&bytes).1, None);
         bytes[40] = 0;
-        assert!(!sacks(&bytes).0);
+        assert!(sacks(&bytes).0.is_empty());
         bytes[40..52].fill(2); // a length that says nothing
         bytes[41] = 0;
-        assert!(!sacks(&bytes).0);
+        assert!(sacks(&bytes).0.is_empty());
     }
 
     #[test]

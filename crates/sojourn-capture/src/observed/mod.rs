@@ -91,7 +91,10 @@ impl Observed {
         match segment.as_ack().filter(|_| headers.payload == 0) {
             Some(flags) => Header::Ack(TcpAck {
                 flags,
-                sack_count: if segment.sacks { SackCount::One } else { SackCount::Zero },
+                sack_count: match segment.sacks.blocks() {
+                    [] => SackCount::Zero,
+                    _ => SackCount::One,
+                },
                 next: self.sending.offset(segment.ack),
                 ..TcpAck::default()
             }),
