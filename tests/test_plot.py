@@ -20,6 +20,7 @@ from sojourn.cli import plot as cli
 from sojourn.figures import page
 from sojourn.figures.plots import words
 from sojourn.figures.plots.advice import advice
+from sojourn.figures.plots.finish import LOGS
 from sojourn.figures.plots.request import KINDS, Request, chart
 from sojourn.metrics import metrics
 
@@ -119,7 +120,7 @@ def test_two_controls_are_never_in_one_cell(sweep: package.Sweep, run: Path) -> 
         (LIMIT, {}),
         (LIMIT, {"hue": "flows.0.cca"}),
         (LIMIT, {"hue": "cca"}),
-        (LIMIT, {"hue": "cca", "facet": "flow"}),
+        (LIMIT, {"hue": "cca", "columns": "flow"}),
         ("flow", {}),
         ("flow", {"hue": LIMIT}),
     ],
@@ -131,7 +132,7 @@ def test_what_is_advised_where_names_are_mixed_is_no_refusal(
         chart(sweep.directory, Request("mean_srtt_l4", x, **axes))
     ways = str(refused.value).partition("; add ")[2].split(", or ")
     for way in ways:
-        further = dict(re.findall(r"--(hue|facet) (\S+)", way))
+        further = dict(re.findall(r"--(hue|columns|rows) (\S+)", way))
         first, _, others = (way.partition("--where ")[2]).partition(" (or ")
         kept = [text for text in (first, *others.rstrip(")").split(", ")) if text]
         for text in kept or [""]:
@@ -146,7 +147,7 @@ def test_labels_are_advised_as_what_may_be_kept() -> None:
     runs += [("bbr", 0, "bbr", "a"), ("bbr", 1, "cubic", "b")]
     columns = ["flows.0.cca", "flow", "cca", "label"]
     rows = pl.DataFrame(runs, schema=columns, orient="row").with_columns(replication=0, value=1.0)
-    assert advice(rows, ["flows.0.cca"], ["--hue", "--facet"]).endswith(
+    assert advice(rows, ["flows.0.cca"], ["--hue", "--columns"]).endswith(
         "; add --hue cca, or --where cca=cubic (or label=a, flow=0)"
     )
     assert advice(rows, ["cca"], ["--hue"]).endswith(
@@ -173,7 +174,7 @@ def test_what_is_averaged_over_is_named_in_the_figure(sweep: package.Sweep) -> N
 def test_every_kind_is_written_in_every_format(
     sweep: package.Sweep, tmp_path: Path, kind: str, ending: str
 ) -> None:
-    axes = {"x": LIMIT, "hue": "flows.0.cca", "facet": "cca"}
+    axes = {"x": LIMIT, "hue": "flows.0.cca", "columns": "cca"}
     y = "mean_srtt_l4"
     if kind == "scatter":
         axes["x"] = "mean_throughput_l4"
@@ -230,5 +231,5 @@ def test_the_page_names_every_series_once(sweep: package.Sweep) -> None:
     assert sorted(shown) == ["BBR", "Cubic", "Reno"]
 
 
-def test_the_command_offers_the_kinds_that_there_are() -> None:
-    assert cli._KINDS == KINDS
+def test_the_command_offers_what_there_is() -> None:
+    assert (cli._KINDS, cli._LOGS) == (KINDS, LOGS)

@@ -13,7 +13,7 @@ from made_transfers import Transfer, measured, run_of_transfers
 from sojourn.errors import ScenarioError
 from sojourn.figures.plots import request
 from sojourn.figures.plots.request import Request, chart
-from sojourn.figures.plots.source import Source
+from sojourn.figures.plots.source import Source, Stored
 from sojourn.metrics import RunData
 from sojourn.report.plot import save
 from sojourn.store import run_directory
@@ -54,8 +54,8 @@ def sweep(monkeypatch: pytest.MonkeyPatch) -> Path:
             at = {**common, "key": f"{window} {seed}"}
             rows += rows_of(at, {"arrivals.0.initial_window": int(window)}, told)
     path = "arrivals.0.initial_window"
-    source = Source(Path("sweep"), frame(rows), [path])
-    monkeypatch.setattr(request, "read", lambda _: source)
+    source = Source.of([Stored(Path("sweep"), frame(rows), [path])])
+    monkeypatch.setattr(request, "read", lambda *_: source)
     return Path("sweep")
 
 

@@ -19,7 +19,7 @@ from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.quantity import number
-from sojourn.record import Add, Recording
+from sojourn.record import Add, recorded
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
 from sojourn.spool import Spool, Take
 
@@ -35,12 +35,12 @@ def measure(
     what the scenario's ``record`` asks for, go to temporary directories, below ``spool`` if given,
     that last as long as what is returned.
     """
-    kinds = scenario.canonical.get("record", ())
-    recording = Recording(kinds, spool) if kinds else None
-    add = recording.add if recording else None
-    threads = os.cpu_count() or 1
-    data, timing = simulate(scenario.canonical, progress, add, threads=threads, spool=spool)
-    record = recording.finished() if recording else None
+    canonical, threads = scenario.canonical, os.cpu_count() or 1
+
+    def run(add: Add | None) -> tuple[RunData, dict[str, float]]:
+        return simulate(canonical, progress, add, threads=threads, spool=spool)
+
+    (data, timing), record = recorded(canonical, spool, run)
     return Measured(scenario, data, timing, record)
 
 

@@ -30,6 +30,8 @@ def settle(node: object, base: Path) -> None:
         for name, child in node.items():
             if str(name).endswith(_GRID) and isinstance(child, list):  # of a sweep's grid
                 node[name] = [_absolute(base, p) if isinstance(p, str) else p for p in child]
+            elif str(name).endswith(_GRID) and isinstance(child, str):  # of a sweep's cases
+                node[name] = _absolute(base, child)
             else:
                 node[name] = _settled(child, base)
     elif isinstance(node, MutableSequence):
@@ -78,15 +80,16 @@ def files(canonical: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 
 def named(node: object) -> Iterator[tuple[str, str]]:
-    """Path and kind of the files that tables below ``node`` name, and lists of a sweep's grid."""
+    """Path and kind of the files that tables below ``node`` name, and values of a sweep."""
     for table in tables(node):
         key = _FILES.get(str(table.get("kind")), "")
         if isinstance(table.get(key), str):
             yield table[key], str(table["kind"])
         for name, child in table.items():
-            if str(name).endswith(_GRID) and isinstance(child, list):
+            if str(name).endswith(_GRID):
                 kind = _GRID_KINDS.get(str(name).rpartition(".")[2], "")
-                yield from ((path, kind) for path in child if isinstance(path, str))
+                paths = child if isinstance(child, list) else [child]
+                yield from ((path, kind) for path in paths if isinstance(path, str))
 
 
 def digests(node: object) -> Iterator[str]:

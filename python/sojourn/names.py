@@ -48,6 +48,15 @@ def control_name(flow: Fields) -> str:
     return str(control[key])
 
 
+def flow_name(label: str | None, control: str) -> str:
+    """What a flow is called: its control, or its label, with the control beside it where the label
+    does not say that already.
+    """
+    if not label:
+        return control
+    return label if _folded(control) in _folded(label) else f"{label} ({control})"
+
+
 #: What tells controls of a kind apart, if the kind does not.
 _NAMING = {"bpf": "name", "python": "class", "library": "path", "linux": "source"}
 

@@ -14,7 +14,7 @@ from sojourn.measured import Measured
 from sojourn.metrics import Scope, metrics
 from sojourn.metrics.columns import Values
 from sojourn.metrics.warnings import RunWarning, brief, warnings_of
-from sojourn.names import control_name
+from sojourn.names import control_name, flow_name
 from sojourn.numbers import number
 from sojourn.origin import CAPTURE, ran_on
 from sojourn.outcome import flow_identities
@@ -122,9 +122,9 @@ def warnings_told(result: Measured, most: int = 3) -> list[str]:
 
 
 def flow_names(result: Measured) -> list[str]:
-    """Id and label or control of each flow."""
+    """Id, label and control of each flow."""
     flows = flow_identities(result.scenario.canonical)
-    return [f"{flow['id']} {flow['label'] or flow['cca']}" for flow in flows]
+    return [f"{flow['id']} {flow_name(flow['label'], flow['cca'])}" for flow in flows]
 
 
 def spread(values: Values) -> str:
@@ -199,7 +199,7 @@ def _flows(result: Measured) -> str:
     kinds: Counter[str] = Counter()
     for flow in canonical["flows"]:
         control = control_name(flow)
-        kinds[flow.get("label") or control] += flow.get("count", 1)
+        kinds[flow_name(flow.get("label"), control)] += flow.get("count", 1)
     count = kinds.total()
     if not count:
         return "No flows"

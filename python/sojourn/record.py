@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -15,11 +15,14 @@ from sojourn.errors import ScenarioError
 from sojourn.spool import Spool
 
 #: What can be recorded, and in which table or file it is.
-KINDS = {"cc": "state", "queue": "state", "packets": "packets", "pcap": "capture"}
-#: The names of files that are none of rows.
-FILES = {"capture": "packets.pcapng"}
+KINDS = {
+    **{"cc": "state", "queue": "state", "packets": "packets"},
+    **{"pcap": "capture", "qlog": "qlog"},
+}
+#: The files that are none of rows: one, or one of each flow, by its number.
+FILES = {"capture": "packets.pcapng", "qlog": "qlog/*.sqlog"}
 #: Keys of a scenario that say what is recorded, and make no other run of it.
-OF_RECORDS = ("record", "pcap")
+OF_RECORDS = ("record", "pcap", "qlog")
 _REAL, _WORD, _COUNT = pl.Float64(), pl.String(), pl.Int64()
 #: The columns of the tables; times in seconds, sizes in bytes.
 SCHEMAS: dict[str, dict[str, pl.DataType]] = {
@@ -36,8 +39,11 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
 _ROWS = 500_000
 
 #: Takes a table's name, columns, and the words that numbers in its columns of words stand for; of a
-#: file that is none of rows the next ``bytes``.
+#: file that is none of rows the next ``bytes``, and the ``flow`` whose it is if each has one.
 Add = Callable[[str, dict[str, Any], list[str | None]], object]
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class Recording:
     def __init__(self, kinds: Collection[str], directory: Path | None) -> None:
         self._spool = Spool(directory)
         names = sorted({KINDS[kind] for kind in kinds})
-        self._files = [FILES[name] for name in names if name in FILES]
+        self._files: dict[str, Path] = {}
         self._waiting: dict[str, list[pl.DataFrame]] = {
             table: [pl.DataFrame(schema=SCHEMAS[table])] for table in names if table in SCHEMAS
         }
@@ -80,7 +86,8 @@ class Recording:
     def add(self, table: str, columns: dict[str, Any], words: list[str | None]) -> None:
         """Takes a batch."""
         if table in FILES:
-            self._spool.append(FILES[table], columns["bytes"])
+            name = FILES[table].replace("*", str(columns.get("flow")))
+            self._files[name] = self._spool.append(name, columns["bytes"])
             return
         meant = pl.Series(words, dtype=_WORD)
         series = [
@@ -99,10 +106,22 @@ class Recording:
         for table in self._waiting:
             self._write(table)
         tables = {table: self._spool.scan(table) for table in self._waiting}
-        files = {name: self._spool.path(name) for name in self._files}
-        return Record(tables, files, self._spool)
+        return Record(tables, self._files, self._spool)
 
     def _write(self, table: str) -> None:
         if frames := self._waiting[table]:
             self._spool.write(table, pl.concat(frames))
             frames.clear()
+
+
+def recorded(
+    canonical: Mapping[str, Any], spool: Path | None, run: Callable[[Add | None], T]
+) -> tuple[T, Record | None]:
+    """What ``run`` makes of a canonical scenario, and what the scenario asks to be recorded, below
+    ``spool`` if given: ``run`` is told where that goes, or that nothing is wanted.
+    """
+    kinds = canonical.get("record", ())
+    if not kinds:
+        return run(None), None
+    recording = Recording(kinds, spool)
+    return run(recording.add), recording.finished()

@@ -43,8 +43,17 @@ _SWEEP: Json = {
         },
         "grid": {
             "type": "object",
-            "description": "Values of fields by their paths.",
+            "description": "Values of fields by their paths; a table's name is its label.",
             "additionalProperties": {"type": "array", "minItems": 1},
+        },
+        "cases": {
+            "type": "array",
+            "description": "Values of several fields that go together, by their paths.",
+            "items": {
+                "type": "object",
+                "properties": {"name": {"type": "string", "description": "The case's label."}},
+                "required": ["name"],
+            },
         },
     },
     "additionalProperties": False,

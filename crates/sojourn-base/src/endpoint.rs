@@ -1,11 +1,60 @@
 //! An end of a flow, sans-I/O: packets and times go in, packets and the next timeout come out.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
 use crate::counters::reception::ReceptionFigures;
 use crate::observe::Observer;
 use crate::packet::Packet;
-use crate::units::Time;
+use crate::units::{Rate, Span, Time};
+
+/// What loss recovery of a sender does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryPhase {
+    /// Nothing; the window is below its threshold.
+    SlowStart,
+    /// Nothing; the window is at its threshold or above.
+    Avoidance,
+    /// It repairs losses.
+    Recovery,
+    /// It reduces the window after an echo of a mark.
+    Echo,
+    /// It repairs all after a timeout.
+    Timeout,
+}
+
+/// A sender's window, and what it knows of its path and of losses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecoveryState {
+    /// Congestion window in bytes of full segments.
+    pub cwnd: u64,
+    /// Slow-start threshold likewise, if there is one.
+    pub ssthresh: Option<u64>,
+    /// Packets believed to be in the network.
+    pub packets_in_flight: u32,
+    /// Their payload, if they are full.
+    pub bytes_in_flight: u64,
+    /// Smoothed RTT, after the first sample.
+    pub srtt: Option<Span>,
+    /// Least RTT, after the first sample.
+    pub min_rtt: Option<Span>,
+    /// Pacing rate, if it paces.
+    pub pacing_rate: Option<Rate>,
+    /// What it does about losses.
+    pub phase: RecoveryPhase,
+    /// Numbers of segments that are taken for lost and have not been sent again, in no order; some
+    /// may be there twice.
+    pub lost: Vec<u32>,
+}
+
+/// What is in datagrams whose packets carry only a number.
+pub trait Datagrams: fmt::Debug + Send + Sync {
+    /// Appends the bytes of the datagram that a packet carries, those of its payload zero; whether it
+    /// is known. One that has arrived, or was lost long ago, need not be.
+    fn write(&self, packet: &Packet, out: &mut Vec<u8>) -> bool;
+}
 
 /// One end of a flow.
 pub trait Endpoint: Send {
@@ -63,8 +112,18 @@ pub trait Endpoint: Send {
         0
     }
 
+    /// The datagrams that this end sends, if their packets carry only numbers.
+    fn datagrams(&self) -> Option<Arc<dyn Datagrams>> {
+        None
+    }
+
     /// Names and values of internal state worth recording, such as those of a congestion control.
     fn observe(&self, _out: &mut Observer<'_>) {}
+
+    /// The window and loss recovery of a sender that has them as TCP does.
+    fn recovery(&self) -> Option<RecoveryState> {
+        None
+    }
 
     /// RTT samples since the end of the warm-up, where this end takes them.
     fn rtt_histogram(&self) -> Option<&Histogram> {

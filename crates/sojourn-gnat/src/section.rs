@@ -106,7 +106,9 @@ impl Section for Services {
             Some(TREE) => gift.nodes.give(Arc::new(joining.groups)),
             Some(_) => {
                 gift.nodes.give(Arc::new(OverlayConfig::new(joining.groups, flows)));
-                gift.nodes.give(Arc::new(Mailboxes::default()));
+                let mailboxes = Arc::new(Mailboxes::default());
+                gift.nodes.give(Arc::clone(&mailboxes));
+                gift.datagrams = Some(mailboxes);
             }
             None => {}
         }
@@ -216,7 +218,7 @@ mod tests {
 
     #[test]
     fn of_a_streams_flows_the_first_sends_and_the_others_are_silent() {
-        let Gift { nodes, silent } = gift(OVERLAY);
+        let Gift { nodes, silent, .. } = gift(OVERLAY);
         assert_eq!(silent, BTreeSet::from([1]));
         let config = nodes.get::<OverlayConfig>().unwrap();
         let senders: Vec<_> = config.flows.iter().map(|flow| flow.flow).collect();

@@ -3,18 +3,25 @@
 use sojourn_base::error::FieldError;
 use sojourn_sim::arrivals::{ArrivalsSpec, Connections};
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::spec::{BufferSize, Cca, Controls, EcnMode, Flow, FlowSpec, Pacing, Spec};
+use sojourn_sim::spec::{
+    BufferSize, Cca, Controls, EcnMode, Flow, FlowSpec, Pacing, Recorded, Spec,
+};
 
 use crate::controls::{is_bpf, kernel_name, paces_itself, tcp_ecn};
 use crate::flows::MOST_FLOWS;
 use crate::iproute;
 
+/// What packets, the network and `TCP_INFO` give to be recorded.
+const RECORDED: [Recorded; 4] = [Recorded::Cc, Recorded::Queue, Recorded::Packets, Recorded::Pcap];
+
 /// Checks that this kernel's endpoints support the scenario's flows and arrivals.
 ///
 /// # Errors Names the field, and the supported values.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
-    if !scenario.record.is_empty() {
-        let message = "a live run records its samples only: leave it out, or use --backend sim";
+    if let Some(kind) = scenario.record.iter().find(|kind| !RECORDED.contains(kind)) {
+        let there = RECORDED.map(Recorded::name).join(", ");
+        let message =
+            format!("{} given; on a kernel there are: {there}; or use --backend sim", kind.name());
         return Err(FieldError::new("record", message));
     }
     let paths = scenario.paths();

@@ -93,6 +93,10 @@ fn run(
         let message = "given; the traffic is the command's own: leave it out";
         return Err(FieldError::new("arrivals", message).into());
     }
+    if !scenario.record.is_empty() {
+        let message = "given; of a command's traffic there are samples only: leave it out";
+        return Err(FieldError::new("record", message).into());
+    }
     let _registered = Registered::of(scenario)?;
     let surroundings = Surroundings::new(scenario, None)?;
     let Surroundings { mut net, addresses, flows, recorded_links, .. } = surroundings;

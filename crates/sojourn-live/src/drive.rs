@@ -4,7 +4,6 @@
 //! The network's time determines all delays, from the moment at which a packet was read; only the
 //! release waits for the clock. So release errors do not add up.
 
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,8 +19,8 @@ use sojourn_net::net::{Hosts, Network, Step};
 
 use crate::clock::Clock;
 use crate::error::{Error, failed};
+use crate::kept::Border;
 use crate::quality::Timing;
-use crate::store::Store;
 use crate::sys::run_first;
 
 /// Above the priority of the applications' threads.
@@ -59,7 +58,7 @@ pub trait Tap {
 pub struct Loop<T> {
     clock: Clock,
     devices: [OwnedFd; 2],
-    store: Store,
+    border: Border,
     timing: Timing,
     tap: T,
 }
@@ -67,7 +66,12 @@ pub struct Loop<T> {
 impl<T: Tap> Loop<T> {
     /// A loop between two devices; `clock` is that of the network.
     pub fn new(clock: Clock, devices: [OwnedFd; 2], tap: T) -> Self {
-        Loop { clock, devices, store: Store::default(), timing: Timing::default(), tap }
+        Loop { clock, devices, border: Border::default(), timing: Timing::default(), tap }
+    }
+
+    /// The same with packets that pass this border.
+    pub(crate) fn across(self, border: Border) -> Self {
+        Loop { border, ..self }
     }
 
     /// Drives `net` until `end`, or until `stop` is set.
@@ -113,7 +117,7 @@ impl<T: Tap> Loop<T> {
             let now = self.clock.now();
             net.advance(now, self)?;
             if let Some(mut packet) = self.tap.enters(now, side, &bytes[..length]) {
-                packet.socket = self.store.keep(&bytes[..length]);
+                self.border.enter(now, side, &mut packet, &bytes[..length]);
                 net.inject(&packet);
             }
         }
@@ -145,12 +149,15 @@ impl<T: Tap> Loop<T> {
 
 impl<T: Tap> Hosts for Loop<T> {
     fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step {
-        let Some(bytes) = self.store.get(packet.socket) else {
+        let Loop { devices, tap, .. } = self;
+        let written = self.border.leave(net.now(), packet, |bytes| {
+            let side = tap.leaves(net.now(), packet, bytes);
+            (side, write(&devices[side], bytes))
+        });
+        let Some((_, written)) = written else {
             self.timing.forgotten += 1;
             return Ok(());
         };
-        let side = self.tap.leaves(net.now(), packet, bytes);
-        let written = write(&self.devices[side], bytes).map_err(io::Error::from);
         self.timing.refused += u64::from(written.is_err());
         self.timing.release_errors.add(self.clock.now().since(net.now()));
         Ok(())

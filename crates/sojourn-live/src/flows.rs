@@ -13,6 +13,7 @@ use sojourn_sim::sim::arrivals::Entry;
 use crate::drive::Tap;
 use crate::news::News;
 use crate::observed::Observed;
+use crate::recorded::Record;
 use crate::sys;
 use crate::tcp_info::{self, Followed};
 use crate::transfers::Transfers;
@@ -147,6 +148,14 @@ impl Flows {
         let flows = addresses.into_iter().zip(senders).map(flow).collect();
         let (recorder, recorded_links, sample_interval) = recorder;
         Flows { flows, transfers, facts, recorder, recorded_links, sample_interval }
+    }
+
+    /// The same, with what the kernel tells of the flows' controls recorded.
+    pub(crate) fn recorded(mut self, record: &Record) -> Self {
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            flow.followed.watch = record.watch(number);
+        }
+        self
     }
 
     /// Sets the timers with which a run begins.

@@ -23,7 +23,7 @@
 //!
 //! let members = Arc::new(catalogue::core());
 //! let text = std::fs::read_to_string("scenario.toml")?;
-//! let live: Live<(Outcome, Quality)> = Live::start(&Scenario::from_toml(&text, &members)?)?;
+//! let live: Live<(Outcome, Quality)> = Live::start(&Scenario::from_toml(&text, &members)?, None)?;
 //! let (outcome, quality) = live.finish()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -40,6 +40,7 @@ pub mod error;
 mod external;
 pub mod flows;
 mod iproute;
+mod kept;
 pub mod namespace;
 pub mod news;
 mod opener;
@@ -47,6 +48,7 @@ mod outlet;
 pub mod punctual;
 pub mod quality;
 mod receivers;
+mod recorded;
 pub mod run;
 pub mod script;
 mod senders;

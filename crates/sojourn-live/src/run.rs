@@ -9,6 +9,7 @@ use std::thread::{JoinHandle, spawn};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use sojourn_base::units::Time;
+use sojourn_net::record::live::Sink;
 use sojourn_net::record::{FlowFacts, Outcome};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::arrivals::{Entry, entries};
@@ -27,6 +28,7 @@ use crate::opener::{Opener, Tell};
 use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
 use crate::receivers::Receivers;
+use crate::recorded::Record;
 use crate::senders::{self, Senders, Writer};
 use crate::sockets;
 use crate::sys::run_first;
@@ -37,14 +39,15 @@ use crate::windows;
 const PRIORITY: i32 = 20;
 
 impl Live<(Outcome, Quality)> {
-    /// Starts a run of a scenario on this machine's kernel.
+    /// Starts a run of a scenario on this machine's kernel; `sink`, if given, receives the records
+    /// that it asks for.
     ///
     /// # Errors If a live run does not support the scenario.
-    pub fn start(scenario: &Scenario) -> Result<Self, Error> {
+    pub fn start(scenario: &Scenario, sink: Option<Sink>) -> Result<Self, Error> {
         check(scenario)?;
         let end = Time::ZERO + scenario.duration;
         let scenario = scenario.clone();
-        Ok(Live::new(end, move |stop, progress| Run { scenario, stop }.run(progress)))
+        Ok(Live::new(end, move |stop, progress| Run { scenario, stop }.run(sink, progress)))
     }
 }
 
@@ -59,9 +62,10 @@ type Ready = Result<(OwnedFd, Vec<Sender>), Error>;
 type Side = JoinHandle<Result<u64, Error>>;
 
 impl Run {
-    fn run(self, progress: &Progress) -> Result<(Outcome, Quality), Error> {
+    fn run(self, sink: Option<Sink>, progress: &Progress) -> Result<(Outcome, Quality), Error> {
         let _registered = Registered::of(&self.scenario)?;
-        let surroundings = Surroundings::new(&self.scenario, None)?;
+        let record = Record::in_real_time(&self.scenario, sink);
+        let surroundings = Surroundings::new(&self.scenario, record.log())?;
         let Surroundings { mut net, addresses, applications, flows, recorder, recorded_links } =
             surroundings;
         let end = Time::ZERO + self.scenario.duration;
@@ -86,13 +90,13 @@ impl Run {
 
         let recording = (recorder, recorded_links, self.scenario.sample_interval);
         let transfers = (!ours.is_empty()).then(|| Transfers::new(ours, end, Some(news)));
-        let tap = Flows::new(addresses, ends, flows, transfers, recording);
+        let tap = Flows::new(addresses, ends, flows, transfers, recording).recorded(&record);
         tap.start(&mut net, self.scenario.warmup);
         let (processors, _awake) = (Processors::now(), Awake::keep());
         let clock = Clock::start();
         progress.at(clock);
         let _ = (start_receivers.send(clock), start_senders.send(clock));
-        let mut driver = Loop::new(clock, [device, receiving_device], tap);
+        let mut driver = Loop::new(clock, [device, receiving_device], tap).across(record.border());
         let driven = driver.run(&mut net, end, &self.stop);
         stop.store(true, Ordering::Relaxed);
         // The devices' counters end with them.
@@ -100,7 +104,9 @@ impl Run {
         driven?;
         let (tap, timing) = driver.finish();
         let quality = Quality::judge(&timing, drops, &processors);
-        Ok((tap.outcome(&mut net)?, quality))
+        let outcome = tap.outcome(&mut net)?;
+        record.finish();
+        Ok((outcome, quality))
     }
 }
 

@@ -13,7 +13,7 @@ use sojourn_sim::scenario::Scenario;
 /// Runs a scenario, or reports why this machine does not.
 fn run(text: &str) -> Option<(Outcome, Quality)> {
     let scenario = Scenario::from_toml(text, builtin()).unwrap();
-    match Live::start(&scenario).and_then(Live::finish) {
+    match Live::start(&scenario, None).and_then(Live::finish) {
         Ok(finished) => Some(finished),
         Err(Error::Refused(error)) if error.field == "backend" => {
             needs("live", &error);
@@ -194,7 +194,7 @@ fn a_stopped_flow_offers_no_more() {
 fn what_the_kernel_lacks_is_said() {
     let flows = "[[flows]]\ncca = \"copa\"\nrtt = \"10 ms\"\n";
     let scenario = Scenario::from_toml(&format!("{LINK}{flows}"), builtin()).unwrap();
-    match Live::start(&scenario).and_then(Live::finish).err().unwrap() {
+    match Live::start(&scenario, None).and_then(Live::finish).err().unwrap() {
         Error::Refused(error) if error.field == "backend" => needs("live", &error),
         error => assert!(error.to_string().contains("no 'copa'; it has: "), "{error}"),
     }
@@ -213,7 +213,7 @@ fn what_a_live_run_cannot_do_is_refused() {
     ] {
         let text = format!("{LINK}[[flows]]\nrtt = \"10 ms\"\n{flow}\n");
         let scenario = Scenario::from_toml(&text, builtin()).unwrap();
-        let Err(Error::Refused(error)) = Live::start(&scenario).map(|_| ()) else {
+        let Err(Error::Refused(error)) = Live::start(&scenario, None).map(|_| ()) else {
             panic!("{flow}")
         };
         assert_eq!(error.field, field);
@@ -230,16 +230,26 @@ fn what_a_live_run_cannot_do_is_refused() {
     ] {
         let scenario = format!("{LINK}[[arrivals]]\n{usual}{keys}\n");
         let scenario = Scenario::from_toml(&scenario, builtin()).unwrap();
-        let Err(Error::Refused(error)) = Live::start(&scenario).map(|_| ()) else {
+        let Err(Error::Refused(error)) = Live::start(&scenario, None).map(|_| ()) else {
             panic!("{keys}")
         };
         assert_eq!(error.field, field);
     }
-    let scenario = format!("{LINK}[[arrivals]]\ncca = \"reno\"\n{usual}");
-    let scenario = Scenario::from_toml(&scenario, builtin()).unwrap();
-    let commanded = Live::command(&scenario, vec!["true".to_owned()], Bottleneck::Upload);
-    let error = commanded.finish().err().unwrap().to_string();
-    assert!(error.starts_with("arrivals: given; the traffic is the command's own"), "{error}");
+    for (keys, message) in [
+        (
+            format!("{LINK}[[arrivals]]\ncca = \"reno\"\n{usual}"),
+            "arrivals: given; the traffic is the command's own",
+        ),
+        (
+            format!("record = [\"cc\"]\n{LINK}[[flows]]\ncca = \"reno\"\nrtt = \"10 ms\"\n"),
+            "record: given; of a command's traffic there are samples only",
+        ),
+    ] {
+        let scenario = Scenario::from_toml(&keys, builtin()).unwrap();
+        let commanded = Live::command(&scenario, vec!["true".to_owned()], Bottleneck::Upload);
+        let error = commanded.finish().err().unwrap().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
 }
 
 #[test]
@@ -247,7 +257,7 @@ fn the_simulated_stack_is_left_aside() {
     let flow = "[[flows]]\nrtt = \"10 ms\"\ncca = { kind = \"cubic\", version = \"ns3\" }\n";
     let scenario =
         Scenario::from_toml(&format!("stack = \"ns3\"\n{LINK}{flow}"), builtin()).unwrap();
-    assert!(Live::start(&scenario).is_ok());
+    assert!(Live::start(&scenario, None).is_ok());
 }
 
 #[test]

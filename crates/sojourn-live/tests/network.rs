@@ -52,7 +52,7 @@ fn run(case: &Case) -> Result<Outcome, FieldError> {
     );
     let scenario =
         Scenario::from_toml(&text, builtin()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    match Live::start(&scenario).and_then(Live::finish) {
+    match Live::start(&scenario, None).and_then(Live::finish) {
         Ok((outcome, _)) => Ok(outcome),
         Err(Error::Refused(error)) if error.field == "backend" => Err(error),
         Err(error) => panic!("{error}\n{text}"),

@@ -8,16 +8,17 @@ use pyo3::types::PyDict;
 use crate::error::scenario_error;
 
 /// Runs a scenario (JSON) live. Returns the same as `run`, and `quality`, the verdict on the run,
-/// in JSON.
+/// in JSON; `record`, if given, is called as there.
 #[cfg(target_os = "linux")]
 #[pyfunction]
-#[pyo3(signature = (scenario, progress=None))]
+#[pyo3(signature = (scenario, progress=None, record=None))]
 pub(crate) fn run_live<'py>(
     py: Python<'py>,
     scenario: &str,
     progress: Option<&Bound<'py, PyAny>>,
+    record: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    linux::run(py, scenario, progress)
+    linux::run(py, scenario, progress, record)
 }
 
 /// Runs a command whose traffic passes the network of a scenario (JSON). Returns the same as
@@ -38,13 +39,14 @@ pub(crate) fn run_command<'py>(
 /// Live runs need Linux.
 #[cfg(not(target_os = "linux"))]
 #[pyfunction]
-#[pyo3(signature = (scenario, progress=None))]
+#[pyo3(signature = (scenario, progress=None, record=None))]
 pub fn run_live<'py>(
     py: Python<'py>,
     scenario: &str,
     progress: Option<&Bound<'py, PyAny>>,
+    record: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let _ = (scenario, progress);
+    let _ = (scenario, progress, record);
     elsewhere(py)
 }
 
@@ -79,6 +81,7 @@ pub(crate) mod linux {
 
     use crate::error::{fault, scenario_error};
     use crate::parse;
+    use crate::record::{Failure, sink};
     use crate::run::to_python;
 
     /// Interval between checks of the progress.
@@ -88,11 +91,14 @@ pub(crate) mod linux {
         py: Python<'py>,
         scenario: &str,
         progress: Option<&Bound<'py, PyAny>>,
+        record: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let scenario = parse(py, scenario)?;
         let plan = scenario.network().to_string();
-        let live = Live::start(&scenario).map_err(|error| to_exception(py, &error))?;
-        let (outcome, quality) = wait(py, live, progress)?;
+        let failure = Failure::default();
+        let sink = record.map(|record| sink(record, &failure));
+        let live = Live::start(&scenario, sink).map_err(|error| to_exception(py, &error))?;
+        let (outcome, quality) = wait(py, live, progress, &failure)?;
         to_columns(py, outcome, &plan, &quality)
     }
 
@@ -104,7 +110,8 @@ pub(crate) mod linux {
     ) -> PyResult<Bound<'py, PyDict>> {
         let scenario = parse(py, scenario)?;
         let bottleneck = if download { Bottleneck::Download } else { Bottleneck::Upload };
-        let done = wait(py, Live::command(&scenario, command, bottleneck), None)?;
+        let running = Live::command(&scenario, command, bottleneck);
+        let done = wait(py, running, None, &Failure::default())?;
         let (labels, paths): (Vec<_>, Vec<_>) =
             done.flows.into_iter().map(|flow| (flow.label, flow.path)).unzip();
         let mut network = scenario.network();
@@ -116,20 +123,39 @@ pub(crate) mod linux {
         Ok(columns)
     }
 
-    /// Waits for a run; meanwhile Python can interrupt, and receives the progress.
+    /// Waits for a run; meanwhile Python can interrupt, and receives the progress. A record that
+    /// cannot be passed on ends the run.
     pub(crate) fn wait<T: Send + 'static>(
         py: Python<'_>,
         live: Live<T>,
         progress: Option<&Bound<'_, PyAny>>,
+        failure: &Failure,
     ) -> PyResult<T> {
+        if let Err(error) = accompany(py, &live, progress, failure) {
+            // Its thread may be about to pass something on to Python.
+            py.detach(|| drop(live));
+            return Err(error);
+        }
+        let finished = py.detach(|| live.finish()).map_err(|error| to_exception(py, &error))?;
+        failure.check(py)?;
+        Ok(finished)
+    }
+
+    fn accompany<T: Send + 'static>(
+        py: Python<'_>,
+        live: &Live<T>,
+        progress: Option<&Bound<'_, PyAny>>,
+        failure: &Failure,
+    ) -> PyResult<()> {
         while !live.is_finished() {
             py.detach(|| std::thread::sleep(PATIENCE));
             py.check_signals()?;
+            failure.check(py)?;
             if let Some(progress) = progress {
                 progress.call1((live.share(),))?;
             }
         }
-        py.detach(|| live.finish()).map_err(|error| to_exception(py, &error))
+        Ok(())
     }
 
     fn to_columns<'py>(

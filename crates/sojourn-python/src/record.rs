@@ -19,18 +19,22 @@ impl Failure {
         failure.as_ref().map_or(Ok(()), |error| Err(error.clone_ref(py)))
     }
 
-    /// Passes rows, unless that has failed before.
+    /// Passes rows, unless that has failed before. Whoever checks meanwhile may hold the interpreter
+    /// that this waits for.
     fn pass(&self, rows: impl FnOnce(Python<'_>) -> PyResult<()>) {
-        let mut failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if failure.is_none() {
-            *failure = Python::attach(rows).err();
+        let failure = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure().is_some() {
+            return;
+        }
+        if let Err(error) = Python::attach(rows) {
+            failure().get_or_insert(error);
         }
     }
 }
 
 /// A sink that calls `record` with the table's name, its columns as arrays, and a list of words,
 /// which numbers in columns of words index; the first stands for none. The table `capture` has only
-/// `bytes`, the next of a file.
+/// `bytes`, the next of a file; `qlog` also `flow`, the number of the flow whose file it is.
 pub(crate) fn sink(record: Py<PyAny>, failure: &Failure) -> Sink {
     let failure = failure.clone();
     Box::new(move |batch: Batch, words: &[Arc<str>]| {
@@ -71,6 +75,11 @@ fn hand_over(py: Python<'_>, record: &Py<PyAny>, batch: Batch, words: &[Arc<str>
         Batch::Capture(bytes) => {
             columns.set_item("bytes", PyBytes::new(py, &bytes))?;
             "capture"
+        }
+        Batch::Events { flow, bytes } => {
+            columns.set_item("flow", flow)?;
+            columns.set_item("bytes", PyBytes::new(py, &bytes))?;
+            "qlog"
         }
     };
     let words: Vec<_> = (0..).zip(words).map(|(i, word)| (i > 0).then_some(&**word)).collect();

@@ -3,7 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::wire::Datagram;
+use sojourn_base::endpoint::Datagrams;
+use sojourn_base::packet::{Header, Opaque, Packet};
+
+use super::payload::Payload;
+use super::wire::{Datagram, encode};
 
 /// Usual number of later arrivals after which a datagram counts as lost.
 pub(crate) const REORDERED: u64 = 4_096;
@@ -52,6 +56,11 @@ struct Kept<P> {
 impl<P> Kept<P> {
     fn slot(&mut self, number: u64) -> Option<&mut Slot<P>> {
         self.slots.get_mut(number.checked_sub(self.first)? as usize)
+    }
+
+    /// A datagram's number among all, from that in its packet.
+    fn whole(&self, number: u32) -> u64 {
+        self.first + u64::from(number.wrapping_sub(self.first as u32))
     }
 
     /// Discards datagrams that cannot arrive any more, now that `newest` has.
@@ -121,7 +130,7 @@ impl<P: Clone + Default> Mailbox<P> {
     /// one. It may arrive twice.
     pub fn get(&self, number: u32, place: &mut Box<Datagram<P>>, spare: &mut Spare<P>) -> bool {
         let mut kept = self.lock();
-        let number = kept.first + u64::from(number.wrapping_sub(kept.first as u32));
+        let number = kept.whole(number);
         let once = kept.once;
         let Some(slot) = kept.slot(number) else { return false };
         if once {
@@ -143,11 +152,24 @@ impl<P: Clone + Default> Mailbox<P> {
     }
 }
 
+impl<P: Payload + Send> Datagrams for Mailbox<P> {
+    fn write(&self, packet: &Packet, out: &mut Vec<u8>) -> bool {
+        let Header::Opaque(Opaque { handle, .. }) = packet.header else { return false };
+        let mut kept = self.lock();
+        let number = kept.whole(handle);
+        let Some(datagram) = kept.slot(number).and_then(|slot| slot.datagram.as_deref()) else {
+            return false;
+        };
+        encode(datagram, out);
+        true
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::virtual_payload::Virtual;
-    use crate::wire::Close;
+    use crate::wire::{Close, Data, Message};
 
     fn put(mailbox: &Mailbox<Virtual>, reason: u16) -> u32 {
         mailbox.put(&mut Box::new(close(reason)), &mut Spare::default())
@@ -198,5 +220,27 @@ mod tests {
         assert_eq!(get(&mailbox, numbers[13]), Some(close(13)));
         assert_eq!(get(&mailbox, numbers[4]), None, "overtaken by too many");
         assert_eq!(get(&mailbox, numbers[6]), Some(close(6)));
+    }
+
+    #[test]
+    fn datagrams_in_transit_are_written_with_a_payload_of_zeros() {
+        let (mailbox, mut spare) = (Mailbox::<Virtual>::once(8), Spare::default());
+        let data = Data { stream: 1, seq: 7, ..Data::default() };
+        let payload = Virtual::new(100, sojourn_base::units::Time::ZERO);
+        let message = Message { data: Some((data, payload)), ..Message::default() };
+        let datagram = Datagram::Message(message);
+        let handle = mailbox.put(&mut Box::new(datagram.clone()), &mut spare);
+        let header = Header::Opaque(Opaque { payload: 100, handle });
+        let packet = Packet { header, ..Packet::default() };
+        let mut out = vec![9];
+        for _ in 0..2 {
+            assert!(mailbox.write(&packet, &mut out));
+            assert_eq!(out.len(), 1 + datagram.size());
+            assert!(out[1 + data.size()..].iter().all(|byte| *byte == 0));
+            out.truncate(1);
+        }
+        assert_eq!(get(&mailbox, handle), Some(datagram));
+        assert!(!mailbox.write(&packet, &mut out), "it has arrived");
+        assert_eq!(out, [9]);
     }
 }

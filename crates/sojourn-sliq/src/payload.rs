@@ -13,6 +13,11 @@ pub trait Payload: Clone + Default + std::fmt::Debug {
         self.len() == 0
     }
 
+    /// Appends its bytes to a datagram: zeros, if there is only their number.
+    fn put(&self, out: &mut Vec<u8>) {
+        out.resize(out.len() + self.len(), 0);
+    }
+
     /// The coded packets `range` (numbers within the group) of these source packets and their
     /// sequence numbers, which the payloads protect; with each, the coded lengths, which are sent
     /// in its header.

@@ -194,6 +194,9 @@ fn links_and_media_must_fit() {
     assert!(unused.starts_with("media.0.id: no link has medium = \"air\""), "{unused}");
     let both = read(air(), json!({ "medium": "air", "rate": "1 Mbit/s" })).unwrap_err();
     assert!(both.starts_with("topology.bottleneck.rate: given as well as medium"), "{both}");
+    let limit = json!({ "medium": "air", "queue": { "limit": "40 packets" } });
+    let silent = read(air(), limit).unwrap_err();
+    assert!(silent.starts_with("topology.bottleneck.queue: kind is missing"), "{silent}");
 }
 
 proptest! {

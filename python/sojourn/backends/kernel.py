@@ -25,6 +25,7 @@ from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.origin import Origin
+from sojourn.record import Add, recorded
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
 
 
@@ -87,8 +88,10 @@ class On:
             ScenarioError: if it asks for what the kernel does not have.
 
         """
-        data, timing = self.measure(scenario.canonical, progress)
-        return Measured(scenario, data, timing, origin=self.key())
+        canonical, on = scenario.canonical, self._kernel
+        refuse(canonical)
+        made, record = recorded(canonical, spool, lambda add: _run(canonical, on, progress, add))
+        return Measured(scenario, *made, record, self.key())
 
     def measure(
         self, canonical: Document, progress: Progress | None = None
@@ -113,13 +116,13 @@ class On:
 
 
 def _run(
-    canonical: Document, chosen: Kernel, progress: Progress | None
+    canonical: Document, chosen: Kernel, progress: Progress | None, record: Add | None = None
 ) -> tuple[RunData, dict[str, float]]:
     began = time.perf_counter()
     try:
         with lacking.told():
             outcome = _internal.run_kernel(
-                json.dumps(canonical), str(chosen.program), _init(), progress or go_on
+                json.dumps(canonical), str(chosen.program), _init(), progress or go_on, record
             )
     except RuntimeError as error:
         raise RunError(str(error)) from None

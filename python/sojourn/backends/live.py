@@ -22,6 +22,7 @@ from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.origin import Origin, Quality
+from sojourn.record import Add, recorded
 from sojourn.scenario import Document, Scenario, expanded_flows, validated
 
 name = "live"
@@ -58,10 +59,12 @@ def run(
         ScenarioError: if it asks for what the kernel or the machine does not have.
 
     """
-    refuse(scenario.canonical)
-    data, timing, quality = _run(scenario.canonical, progress)
+    canonical = scenario.canonical
+    refuse(canonical)
+    made, record = recorded(canonical, spool, lambda add: _run(canonical, progress, add))
+    data, timing, quality = made
     origin: Origin = {**key(repetition), "quality": quality}
-    return Measured(scenario, data, timing, origin=origin)
+    return Measured(scenario, data, timing, record, origin)
 
 
 def measure(
@@ -94,11 +97,11 @@ def _trusted(
 
 
 def _run(
-    canonical: Document, progress: Progress | None
+    canonical: Document, progress: Progress | None, record: Add | None = None
 ) -> tuple[RunData, dict[str, float], Quality]:
     began = time.perf_counter()
     with lacking.told():
-        outcome = _internal.run_live(json.dumps(canonical), progress or go_on)
+        outcome = _internal.run_live(json.dumps(canonical), progress or go_on, record)
     wall = time.perf_counter() - began
     totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
     quality = json.loads(outcome.pop("quality"))

@@ -36,6 +36,7 @@ COMMANDS = {
     "plot": ("sojourn.cli.plot", "Draw a metric of a run or a sweep."),
     "report": ("sojourn.cli.report", "Write a static HTML report."),
     "compare": ("sojourn.cli.compare", "Say what is better, worse or the same, and how sure."),
+    "diff": ("sojourn.cli.diff", "Say at which packet two runs part."),
     "gate": ("sojourn.cli.gate", "Pass or fail a new version against an old one."),
     "new": ("sojourn.cli.new", "Write the file of a new scenario, control, queue, ..."),
     "capacity": ("sojourn.cli.capacity", "What a network can carry within a deadline."),

@@ -49,9 +49,14 @@ force_option: Decorator = click.option(
 record_option: Decorator = click.option(
     "--record",
     multiple=True,
-    metavar="cc,queue,packets,pcap",
+    metavar="cc,queue,packets,pcap,qlog",
     help="Record the state of controls or queues, or packets, whenever something happens; pcap: in "
-    "a capture.",
+    "a capture; qlog: as events of each flow.",
+)
+qlog_option: Decorator = click.option(
+    "--qlog-version",
+    type=click.Choice(["draft-14", "0.3"]),
+    help="Version of what --record qlog writes; qvis reads 0.3.  [default: draft-14]",
 )
 out_option: Decorator = click.option(
     "--out", type=Location(), metavar="DIR", help="Where results go."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,50 +12,62 @@ from sojourn.cli.units import Location
 from sojourn.errors import ScenarioError
 
 _KINDS = ("line", "box", "ecdf", "ccdf", "heat", "scatter", "series", "fct")
+_LOGS = ("x", "y", "both")
 
 
 @click.command("plot")
-@click.argument("directory", type=Location(), metavar="DIR")
-@click.option("--x", metavar="PATH", help="Across: a path of the grid, flow, cca, label or link.")
+@click.argument("directories", nargs=-1, required=True, type=Location(), metavar="DIR...")
+@click.option(
+    "--x",
+    metavar="PATH",
+    help="Across: a field of the scenarios, flow, cca, label, link or result.",
+)
 @click.option(
     "--y",
     metavar="METRIC",
     help="What is drawn: a metric, share(bbr), ratio(0, 1), sum by label; these of mean "
-    "throughput, or 'of METRIC'. Of the distributions of transfers fct or slowdown; of kind fct "
-    "slowdown_p99 unless given.",
+    "throughput, or 'of METRIC'. What was recorded: flow.0.cc.mode. Of the distributions of "
+    "transfers fct or slowdown; of kind fct slowdown_p99 unless given.",
 )
 @click.option("--hue", metavar="PATH", help="One colour for each of its values.")
-@click.option("--facet", metavar="PATH", help="One panel for each of its values.")
-@click.option("--kind", type=click.Choice(_KINDS), default="line", show_default=True)
+@click.option("--rows", metavar="PATH", help="One row of panels for each of its values.")
 @click.option(
-    "--where", multiple=True, metavar="PATH=VALUE", help="Keep one value of an axis. Repeatable."
+    "--columns", "--facet", "columns", metavar="PATH", help="One column for each of its values."
+)
+@click.option(
+    "--kind", type=click.Choice(_KINDS), help="Default: line; of what was recorded series."
+)
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Keep this value of an axis, and others given likewise.",
+)
+@click.option("--log", type=click.Choice(_LOGS), help="Axes that are to be logarithmic.")
+@click.option("--width", metavar="LENGTH", help="Of the figure: 3.5in or 8.9cm.")
+@click.option("--height", metavar="LENGTH", help="Likewise.")
+@click.option(
+    "--annotations",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Texts, lines and spans to add, in TOML.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Where it goes; the ending says the format: pdf, png, svg or html. Default: DIR/plot.pdf.",
+    help="Where it goes; the ending says the format: pdf, png, svg or html. Default: plot.pdf in "
+    "the first DIR.",
 )
-def command(
-    directory: Path,
-    x: str | None,
-    y: str | None,
-    hue: str | None,
-    facet: str | None,
-    kind: str,
-    where: tuple[str, ...],
-    out: Path | None,
-) -> None:
-    """Draw a metric of a run or a sweep over chosen axes."""
-    from typing import cast
+def command(directories: tuple[Path, ...], out: Path | None, **options: Any) -> None:
+    """Draw a metric of runs and sweeps over chosen axes, in one figure."""
+    from sojourn.figures.plots.request import chart
+    from sojourn.report.plot import check, request, save
 
-    from sojourn.figures.plots.request import Kind, Request, chart
-    from sojourn.report.plot import check, save
-
-    path = out or directory / "plot.pdf"
+    path = out or directories[0] / "plot.pdf"
     check(path)
-    request = Request(y, x, hue, facet, cast(Kind, kind), [_kept(text) for text in where])
-    save(chart(directory, request), path)
+    where = [_kept(text) for text in options.pop("where")]
+    save(chart(directories, request(options.pop("y"), where, **options)), path)
     give(str(path))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from sojourn.cli.options import (
     limit_options,
     metrics_option,
     out_option,
+    qlog_option,
     record_option,
     set_option,
 )
@@ -41,6 +43,7 @@ class _Asked:
     everything: bool
     sizes: tuple[int, ...] | None
     record: tuple[str, ...]
+    qlog_version: str | None
     backend: tuple[str, ...]
     repetitions: int | None
     seeds: int | None
@@ -60,6 +63,7 @@ class _Asked:
     "--sizes", type=Sizes(), help="Show transfers by these bins of sizes, not by decades."
 )
 @record_option
+@qlog_option
 @backend_option
 @repetitions_option
 @seeds_option
@@ -75,6 +79,8 @@ def command(**options: Any) -> None:  # the fields of _Asked
 
     asked = _Asked(**options)
     overrides = asked.overrides + recorded("--record", asked.record)
+    if asked.qlog_version:
+        overrides += (f"qlog.version={json.dumps(asked.qlog_version)}",)
     scenario = scenario_of(asked.file, overrides, asked.seed)
     names = checked_metrics("--metrics", asked.metrics)
     if scenario.sweep is not None:

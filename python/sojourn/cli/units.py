@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
     _Pair = click.ParamType[tuple[int, int]]
     _Number = click.ParamType[int]
+    _Seconds = click.ParamType[float]
     _Numbers = click.ParamType[tuple[int, ...]]
     _Place = click.ParamType[Path]
 else:  # Older versions of click do not say what a type makes.
-    _Pair = _Number = _Numbers = _Place = click.ParamType
+    _Pair = _Number = _Seconds = _Numbers = _Place = click.ParamType
 
 
 class Shard(_Pair):
@@ -55,6 +56,23 @@ class Size(_Number):
                 f"{literal.given(value)} given; expected a size such as 8 GB or 500 MB", param, ctx
             )
         return int(read)
+
+
+class Time(_Seconds):
+    """A time in seconds, such as ``10 us``."""
+
+    name = "TIME"
+
+    def convert(self, value: object, param: Parameter | None, ctx: Context | None) -> float:
+        """Reads it."""
+        from sojourn.quantity import number
+
+        read = number(str(value))
+        if not (str(value).rstrip().endswith("s") and read >= 0):
+            self.fail(
+                f"{literal.given(value)} given; expected a time such as 10 us or 1 ms", param, ctx
+            )
+        return read
 
 
 class Sizes(_Numbers):

@@ -55,5 +55,5 @@ def _held(result: Measured, component: str) -> pl.DataFrame:
 
 def _spans(label: str, color: str, rows: pl.DataFrame, channels: list[str], begin: float) -> Spans:
     at = [channels.index(name) for name in rows["channel"]]
-    milliseconds = (1e3 * (rows[column] - begin) for column in ("start", "end"))
-    return Spans(label, color, channels, at, *(values.to_numpy() for values in milliseconds))
+    start, end = (1e3 * (rows[column] - begin).to_numpy() for column in ("start", "end"))
+    return Spans(label, color, channels, at, start, end)

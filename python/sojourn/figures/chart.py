@@ -17,7 +17,11 @@ Style = Literal["line", "joined", "step", "points", "dots", "mark", "star", "up"
 #: Okabe and Ito's colours, distinguishable by colour-blind readers; black is for the joint values.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 BLACK = "#000000"
+#: Of lines and spans that are no values.
+NOTED = "#777777"
 DASHES = ("solid", "dashed", "dotted", "dashdot")
+#: Marks that tell lines apart without colours.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 #: Colours of values that lie to both sides of another: below it, at it, above it.
 DIVERGING = (PALETTE[0], "#F2F2F2", PALETTE[1])
 
@@ -34,6 +38,8 @@ class Line:
     dash: str = "solid"
     #: Half widths of the intervals at the points, NaN for none.
     error: ArrayLike | None = None
+    #: One of :data:`MARKERS`, at the points or now and then; that of the style otherwise.
+    marker: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,8 @@ class Spans:
     at: Sequence[int]
     starts: ArrayLike
     ends: ArrayLike
+    #: Whether the label is also written where a stretch has room for it.
+    written: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,6 +165,17 @@ class Graph:
     loads: ArrayLike
     #: ``[stretch, node]``: packets that wait.
     waiting: ArrayLike
+
+
+@dataclass(frozen=True)
+class Note:
+    """A text at a place, or a line or a span across the panel with its text: of each axis the
+    place, none, or the span's two ends.
+    """
+
+    text: str = ""
+    x: Sequence[float] = ()
+    y: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -183,6 +202,9 @@ class Panel:
     graph: Graph | None = None
     #: Above the panel.
     title: str = ""
+    #: To the right of it, where a chart has rows and columns: what its row is of.
+    aside: str = ""
+    notes: Sequence[Note] = ()
     #: Where the horizontal axis has ticks, and what they say; otherwise at round numbers.
     ticks: Sequence[tuple[float, str]] = ()
     #: Names that stand for 0, 1, 2, ... on the vertical axis.
@@ -201,6 +223,17 @@ class Chart:
     note: str = ""
     #: Whether it is sized for a paper: a panel for a column, several for the width of the page.
     fitted: bool = False
+    #: How many panels a row has where rows and columns mean something; otherwise as many as fit.
+    columns: int = 0
+    #: Above the legend, where its names need it.
+    legend: str = ""
+    #: Inches; the usual ones otherwise.
+    width: float | None = None
+    height: float | None = None
+
+    def shares(self) -> bool:
+        """Whether its panels have the same axes: they are to be compared."""
+        return self.fitted and not any(panel.heat for panel in self.panels)
 
 
 def with_texts(thing: Any, change: Callable[[str], str]) -> Any:

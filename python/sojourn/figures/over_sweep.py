@@ -1,34 +1,26 @@
-"""Figures over a sweep: lines with confidence bands, heat maps, box plots."""
+"""Figures over a sweep: lines with intervals, heat maps, box plots.
+
+No point of the grid is averaged with another: what has no axis tells lines or panels apart.
+"""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import polars as pl
 
-from sojourn.figures.chart import (
-    Band,
-    Boxes,
-    Chart,
-    Heat,
-    Line,
-    Panel,
-    color_of,
-    dash_of,
-    zero_between,
-)
-from sojourn.metrics import metrics
-from sojourn.quantity import split
-from sojourn.sweeps.table import coordinates_of, short
+from sojourn.figures.chart import Boxes, Chart, Panel
+from sojourn.figures.plots import words
+from sojourn.figures.plots.asked import Asked
+from sojourn.figures.plots.cells import Cells
+from sojourn.figures.plots.kinds import MOST_PANELS, MOST_SERIES, panels
+from sojourn.sweeps.table import coordinates_of
 
-#: More lines or boxes than this are no figure.
-_MOST_LINES = 12
+#: More boxes or maps than this are no figure.
 _MOST_BOXES = 24
-_MOST_HEATS = 2
-#: Horizontal axes that span a larger factor are logarithmic.
-_LOG_SPAN = 20
+_MOST_HEATS = 4
+#: The column of what tells lines, or maps, apart.
+_REST = "rest"
 
 
 def charts(
@@ -46,64 +38,49 @@ def charts(
     yield f"{metric}-boxes", boxes(chosen, samples, point, metric)
 
 
-def axis_label(metric: str) -> str:
-    """A metric with its unit."""
-    unit = next(m.unit for m in metrics() if m.name == metric)
-    return metric if unit == "1" else f"{metric} ({unit})"
+class _Aggregate(Cells):
+    """Rows that are means already."""
+
+    def means(self, chosen: Sequence[str]) -> pl.DataFrame:
+        """These means with the half widths of their intervals."""
+        return self.rows.select(*chosen, "mean", half="ci95")
 
 
 def lines(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | str:
-    """Mean and 95 % confidence band over the first numeric path of the grid."""
-    axis = next((p for p in point if _numeric(chosen[p].unique().to_list())), None)
+    """Means with 95 % confidence intervals over the first numeric path of the grid; names have
+    panels of their own.
+    """
+    varied = _varied(chosen, point)
+    numbers = [path for path in varied if not _names(chosen[path])]
+    axis = next((path for path in numbers if len(_units(chosen[path])) == 1), None)
     if axis is None:
         return "no path of the grid has two numbers"
-    others = [*(p for p in point if p != axis), "member"]
-    groups = list(chosen.group_by(others, maintain_order=True))
-    if len(groups) > _MOST_LINES:
-        return f"{len(groups)} lines; a figure holds {_MOST_LINES}"
-    drawn, bands = [], []
-    for index, (key, group) in enumerate(groups):
-        values = [split(text) for text in group[axis]]
-        order = np.argsort([value for value, _ in values])
-        x = np.array([value for value, _ in values])[order]
-        mean = group["mean"].to_numpy()[order]
-        half = group["ci95"].fill_null(0.0).to_numpy()[order]
-        color = color_of(index)
-        drawn.append(Line(_name(key), x, mean, color, dash=dash_of(index)))
-        bands.append(Band(x, mean - half, mean + half, color))
-    positions = np.asarray(drawn[0].x)
-    unit = split(chosen[axis][0])[1]
-    panel = Panel(
-        f"{short(axis, point)} ({unit})" if unit else short(axis, point),
-        axis_label(metric),
-        drawn,
-        log_x=bool(positions.min() > 0 and positions.max() > _LOG_SPAN * positions.min()),
-        bands=bands,
-    )
-    caption = "Mean over replications; the band is its 95 % confidence interval."
-    return Chart(f"{metric} over {short(axis, point)}", caption, [panel])
+    columns, rows = [*(path for path in varied if path not in numbers), None, None][:2]
+    rest = [path for path in varied if path not in (axis, columns, rows)]
+    told = _told_apart(chosen, rest)
+    asked = Asked(_Aggregate(told), axis, words.of_metric(metric), _REST, rows, columns)
+    if (count := told[_REST].n_unique()) > MOST_SERIES:
+        return f"{count} lines in a panel; a figure holds {MOST_SERIES}"
+    if (count := len(asked.panels())) > MOST_PANELS:
+        return f"{count} panels; a figure holds {MOST_PANELS}"
+    caption = "Mean over replications; bars: its 95 % confidence interval."
+    return _chart(asked, "line", metric, caption)
 
 
 def heat(chosen: pl.DataFrame, point: Sequence[str], metric: str) -> Chart | str:
     """The first two paths of the grid with two values or more against each other."""
-    axes = [p for p in point if chosen[p].n_unique() > 1][:2]
-    if len(axes) < 2:
+    varied = _varied(chosen, point)
+    if len(varied) < 2:
         return "the grid does not vary two paths"
-    across, up = (chosen[p].unique(maintain_order=True).to_list() for p in axes)
-    every = chosen["member"].unique(maintain_order=True).to_list()
-    members = every[:_MOST_HEATS]
-    panels = []
-    for member in members:
-        rows = chosen.filter(pl.col("member") == member)
-        means = {(e[axes[0]], e[axes[1]]): e["mean"] for e in _means(rows, axes)}
-        values = np.array([[means.get((x, y), np.nan) for x in across] for y in up], float)
-        x_label = f"{short(axes[0], point)} ({member})" if member else short(axes[0], point)
-        map_ = Heat(across, up, values, axis_label(metric), middle=zero_between(values))
-        panels.append(Panel(x_label, short(axes[1], point), [], heat=map_))
-    caption = "Mean over replications and over the rest of the grid."
-    if len(every) > len(members):
-        caption += f" The first {len(members)} of {len(every)}; summary.csv has all."
-    return Chart(f"{metric} over the grid", caption, panels)
+    across, up, *rest = varied
+    told = _told_apart(chosen, rest)
+    every = told[_REST].unique(maintain_order=True)
+    shown = told.filter(pl.col(_REST).is_in(every.head(_MOST_HEATS).implode()))
+    asked = Asked(_Aggregate(shown), across, words.of_metric(metric), up, columns=_REST)
+    caption = "Mean over replications."
+    if len(every) > _MOST_HEATS:
+        caption += f" The first {_MOST_HEATS} of {len(every)}; summary.csv has all."
+    return _chart(asked, "heat", metric, caption)
 
 
 def boxes(
@@ -120,25 +97,42 @@ def boxes(
         match = [pl.col(c).eq_missing(entry[c]) for c in (*point, "scope", "id")]
         drawn = samples.filter(*match).select(pl.col(metric).drop_nulls().cast(pl.Float64))
         values.append(drawn.collect()[metric].to_numpy())
-        names.append(_name([entry[c] for c in (*point, "member")]))
-    panel = Panel("", axis_label(metric), [], boxes=[Boxes(names, values)])
+        told = [words.of_value(entry[c]) for c in (*point, "member")]
+        names.append(" ".join(filter(None, told)))
+    panel = Panel("", words.of_metric(metric), [], boxes=[Boxes(names, values)])
     caption = "Median, quartiles and outliers over replications."
     return Chart(f"{metric} over replications", caption, [panel])
 
 
-def _means(rows: pl.DataFrame, axes: Sequence[str]) -> list[dict[str, float | str]]:
-    return rows.group_by(axes, maintain_order=True).agg(pl.col("mean").mean()).to_dicts()
+def _varied(chosen: pl.DataFrame, point: Sequence[str]) -> list[str]:
+    """The paths with two values or more."""
+    return [path for path in point if chosen[path].n_unique() > 1]
 
 
-def _numeric(values: Sequence[str]) -> bool:
-    """Whether the values are numbers or quantities of one kind."""
-    parts = [split(value) for value in values]
-    return len(values) > 1 and all(not np.isnan(v) for v, _ in parts) and len(_units(parts)) == 1
+def _names(values: pl.Series) -> bool:
+    return any(words.is_name(str(value)) for value in values.unique())
 
 
-def _units(parts: Sequence[tuple[float, str]]) -> set[str]:
-    return {unit for _, unit in parts}
+def _units(values: pl.Series) -> set[str]:
+    return {words.quantity(text)[1] for text in values.unique()}
 
 
-def _name(key: Sequence[object]) -> str:
-    return " ".join(str(part) for part in itertools.chain(key) if part not in (None, ""))
+def _told_apart(chosen: pl.DataFrame, paths: Sequence[str]) -> pl.DataFrame:
+    """With a column of the values of the paths, and of whose they are where there are several."""
+    members = ["member"] * (chosen["member"].n_unique() > 1)
+    columns = [*paths, *members]
+    told = [
+        ", ".join(words.of_place(path, value) for path, value in zip(columns, row, strict=True))
+        for row in chosen.select(columns).iter_rows()
+    ]
+    return chosen.with_columns(pl.Series(_REST, told or [""] * len(chosen), pl.String))
+
+
+def _chart(asked: Asked, kind: str, metric: str, caption: str) -> Chart:
+    quantity = words.of_metric(metric).partition(" (")[0]
+    axes = [asked.x, asked.hue if kind == "heat" else None]
+    over = words.listed([words.small(words.of_path(axis)) for axis in axes if axis])
+    columns = len(asked.places(asked.columns)) if asked.rows else 0
+    return Chart(
+        f"{quantity} over {over}", caption, panels(asked, kind), fitted=True, columns=columns
+    )

@@ -8,8 +8,8 @@ from textwrap import wrap
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sojourn.figures import markup, page_forest, page_graph, page_heat
-from sojourn.figures.chart import Band, Boxes, Chart, Heat, Line, Panel, Spans
+from sojourn.figures import markup, page_forest, page_graph, page_heat, page_notes
+from sojourn.figures.chart import MARKERS, Band, Boxes, Chart, Heat, Line, Panel, Spans
 from sojourn.figures.plotly_types import Drawn, Part
 from sojourn.json_types import Jsonable
 
@@ -25,6 +25,16 @@ _SYMBOLS = {
     "up": ("triangle-up", 12),
 }
 _SYMBOLS["down"] = ("triangle-down", 12)
+#: What plotly calls the marks of lines.
+_MARKERS = dict(
+    zip(
+        MARKERS,
+        ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star"),
+        strict=True,
+    )
+)
+#: Pixels to the inch.
+_SCREEN = 96
 
 
 def render(chart: Chart) -> Drawn:
@@ -36,14 +46,17 @@ def render(chart: Chart) -> Drawn:
 
 def _panels(chart: Chart) -> Drawn:
     titles: list[Jsonable] = []
-    layout = _frame(chart, titles)
+    shapes: list[Jsonable] = []
+    layout = _frame(chart, titles, shapes)
     data: list[Part] = []
     for number, panel in enumerate(chart.panels, start=1):
         suffix = "" if number == 1 else str(number)
         layout[f"xaxis{suffix}"] = _across(chart, panel, number)
         layout[f"yaxis{suffix}"] = _up(chart, panel, number)
-        if panel.title:
-            titles.append(_title(panel.title, suffix))
+        if title := ", ".join(filter(None, (panel.aside, panel.title))):
+            titles.append(_title(title, suffix))
+        titles += page_notes.texts(panel, suffix)
+        shapes += page_notes.shapes(panel, suffix)
         if panel.heat:
             layout[page_heat.axis(panel.heat, suffix)] = _colors(chart, panel.heat, number)
         if panel.forest:
@@ -53,9 +66,12 @@ def _panels(chart: Chart) -> Drawn:
     return {"data": data, "layout": layout}
 
 
-def _frame(chart: Chart, titles: Sequence[Jsonable]) -> Part:
-    """The layout without its axes; ``titles`` of panels are added to as these are drawn."""
+def _frame(chart: Chart, titles: Sequence[Jsonable], shapes: Sequence[Jsonable]) -> Part:
+    """The layout without its axes; ``titles`` of panels and ``shapes`` in them are added to as
+    these are drawn.
+    """
     rows, columns, gap = _grid(chart)
+    height = 440 if rows == 1 else (190 if chart.stacked else 330) * rows + 120
     return {
         "grid": {
             "rows": rows,
@@ -64,14 +80,22 @@ def _frame(chart: Chart, titles: Sequence[Jsonable]) -> Part:
             "xgap": 0.18,
             "ygap": gap,
         },
-        "height": 440 if rows == 1 else (190 if chart.stacked else 330) * rows + 120,
+        "height": _SCREEN * chart.height if chart.height else height,
+        **({"width": _SCREEN * chart.width} if chart.width else {}),
         # The toolbar has the room above, the legend that below.
         "margin": {"t": 40, "r": 20, "l": 70, "b": 60},
-        "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom"},
+        "legend": {
+            "orientation": "h",
+            "yref": "container",
+            "y": 0,
+            "yanchor": "bottom",
+            "title": {"text": chart.legend},
+        },
         "hovermode": "closest",
         "boxmode": "group",
         "barmode": "overlay",
         "annotations": titles,
+        "shapes": shapes,
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
@@ -80,6 +104,8 @@ def _frame(chart: Chart, titles: Sequence[Jsonable]) -> Part:
 def _grid(chart: Chart) -> tuple[int, int, float]:
     """Rows and columns of panels, and the share of a row that is between it and the next."""
     count = len(chart.panels)
+    if chart.columns:
+        return count // chart.columns, chart.columns, 0.35
     alone = chart.stacked or any(panel.heat for panel in chart.panels)
     columns = 1 if alone else min(count, _MOST_BESIDE)
     return -(-count // columns), columns, 0.15 if chart.stacked else 0.35
@@ -91,6 +117,8 @@ def _across(chart: Chart, panel: Panel, number: int) -> Part:
         axis: Part = {"matches": f"x{len(chart.panels)}"}
     else:
         axis = {"title": {"text": _broken(panel.x_label, _ACROSS)}, "automargin": True}
+    if chart.shares() and number > 1:
+        axis["matches"] = "x"
     if panel.log_x:
         axis["type"] = "log"
     if panel.ticks:
@@ -103,14 +131,13 @@ def _across(chart: Chart, panel: Panel, number: int) -> Part:
 
 def _up(chart: Chart, panel: Panel, number: int) -> Part:
     """A panel's vertical axis."""
-    heat = any(panel.heat for panel in chart.panels)
     axis: Part = {
         # Beside the numbers or names, however long these are.
         "title": {"text": _broken(panel.y_label, _UP), "standoff": 8},
         "automargin": True,
         "rangemode": "tozero" if panel.from_zero else "normal",
     }
-    if chart.fitted and not heat and number > 1:
+    if chart.shares() and number > 1:
         axis["matches"] = "y"
     if panel.log_y:
         axis["type"] = "log"
@@ -235,12 +262,15 @@ def _trace(line: Line) -> Part:
         }
     if line.style in _SYMBOLS:
         symbol, size = _SYMBOLS[line.style]
+        symbol = _MARKERS.get(line.marker, symbol)
         return trace | {
             "mode": "markers",
             "marker": {"color": line.color, "size": size, "symbol": symbol},
         }
     shape = "hv" if line.style == "step" else "linear"
     style: Part = {"color": line.color, "dash": _DASHES[line.dash], "width": 1.5, "shape": shape}
+    if line.style == "joined":
+        trace["marker"] = {"symbol": _MARKERS.get(line.marker, "circle")}
     return trace | {"mode": "lines+markers" if line.style == "joined" else "lines", "line": style}
 
 

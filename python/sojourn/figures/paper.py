@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from io import BytesIO
 from math import ceil
@@ -14,7 +14,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sojourn.figures.chart import Chart, with_texts
+from sojourn.figures.chart import Chart, Panel, with_texts
 from sojourn.figures.paper_panels import begin_at_zero, draw
 from sojourn.literal import drawn
 from sojourn.store.files import write_together
@@ -51,6 +51,8 @@ KINDS: dict[str, dict[str, None]] = {
 _LONGEST_LEGEND = 24
 #: About as many letters of a legend fit an inch; a row of it takes so much of one.
 _LEGEND_LETTERS, _LEGEND_ROW = 14, 0.18
+#: And of a label beside a panel, as high as this is at first.
+_UP_LETTERS = 18
 #: And of a note.
 _NOTE_LETTERS = 17
 
@@ -68,25 +70,26 @@ def render(chart: Chart) -> Figure:
     chart = with_texts(chart, drawn)
     with mpl.rc_context(_STYLE | (_FITTED if chart.fitted else {})):
         figure = Picture(figsize=_size(chart), layout="constrained")
-        alike = chart.fitted and not any(panel.heat for panel in chart.panels)
+        shares = chart.shares()
         rows, columns = _grid(chart)
-        grid = figure.subplots(rows, columns, sharex=chart.stacked, sharey=alike, squeeze=False)
-        axes = grid.ravel()
-        for ax in axes[len(chart.panels) :]:
+        across = chart.stacked or shares
+        grid = figure.subplots(rows, columns, sharex=across, sharey=shares, squeeze=False)
+        axes = grid.ravel()[: len(chart.panels)].tolist()
+        for ax in grid.ravel()[len(axes) :]:
             ax.remove()
-        for ax, panel in zip(axes, chart.panels, strict=False):
+        for ax, panel in zip(axes, chart.panels, strict=True):
             draw(figure, ax, panel)
-        for ax, panel in zip(axes[:1] if alike else axes, chart.panels, strict=False):
-            if panel.from_zero and not panel.heat and not panel.forest:
-                begin_at_zero(ax)
-        if alike:
-            for ax in axes[: len(chart.panels)]:
-                ax.label_outer(remove_inner_ticks=False)
-                ax.xaxis.set_tick_params(labelbottom=True)
+        for alike in [slice(None)] if shares else [slice(i, i + 1) for i in range(len(axes))]:
+            if all(_from_zero(panel) for panel in chart.panels[alike]):
+                begin_at_zero(axes[alike])
+        if shares:
+            _label_outer(axes, chart, columns)
+        if chart.columns:
+            _head(axes, chart)
         if chart.stacked:
             for ax in axes[:-1]:
                 ax.set_xlabel("")
-        rows = _legend(figure, axes[: len(chart.panels)])
+        rows = _legend(figure, axes, chart.legend)
         if chart.stacked:
             # Panels are as high whatever stands above them.
             figure.set_figheight(figure.get_figheight() + _LEGEND_ROW * max(0, rows - 1))
@@ -96,10 +99,37 @@ def render(chart: Chart) -> Figure:
         return figure
 
 
+def _from_zero(panel: Panel) -> bool:
+    return panel.from_zero and not panel.heat and not panel.forest
+
+
+def _label_outer(axes: Sequence[Axes], chart: Chart, columns: int) -> None:
+    """Names shared axes at the left, and below the lowest panel of each column."""
+    for ax, panel in zip(axes, chart.panels, strict=True):
+        letters = int(_UP_LETTERS * ax.get_window_extent().height / ax.figure.dpi)
+        ax.set_ylabel(fill(panel.y_label, letters, break_long_words=False))
+        ax.label_outer(remove_inner_ticks=False)
+    for ax, panel in list(zip(axes, chart.panels, strict=True))[-columns:]:
+        ax.xaxis.set_tick_params(labelbottom=True)
+        ax.set_xlabel(panel.x_label)
+
+
+def _head(axes: Sequence[Axes], chart: Chart) -> None:
+    """Says what columns are of above the first row, and what rows are of beside the last column."""
+    for place, (ax, panel) in enumerate(zip(axes, chart.panels, strict=True)):
+        if place >= chart.columns:
+            ax.set_title("")
+        if place % chart.columns == chart.columns - 1:
+            beside: dict[str, Any] = {"xycoords": "axes fraction", "va": "center", "rotation": 270}
+            ax.annotate(panel.aside, (1.02, 0.5), fontsize="medium", **beside)
+
+
 def _grid(chart: Chart) -> tuple[int, int]:
     """Rows and columns of panels."""
     if chart.stacked:
         return len(chart.panels), 1
+    if chart.columns:
+        return len(chart.panels) // chart.columns, chart.columns
     beside = _MOST_MAPS if any(panel.heat for panel in chart.panels) else _MOST_BESIDE
     rows = ceil(len(chart.panels) / beside)
     return rows, ceil(len(chart.panels) / rows)
@@ -143,6 +173,11 @@ def _put(content: bytes, path: Path) -> None:
 
 
 def _size(chart: Chart) -> tuple[float, float]:
+    width, height = _usual_size(chart)
+    return chart.width or width, chart.height or height
+
+
+def _usual_size(chart: Chart) -> tuple[float, float]:
     if chart.stacked:
         return _WIDTH, 0.7 + 1.5 * len(chart.panels)
     if graph := chart.panels[0].graph:
@@ -158,7 +193,7 @@ def _size(chart: Chart) -> tuple[float, float]:
     return (_WIDTH if len(chart.panels) > 1 else 5.0), max(3.4, 0.9 + 0.16 * names)
 
 
-def _legend(figure: Figure, axes: Iterable[Axes]) -> int:
+def _legend(figure: Figure, axes: Iterable[Axes], title: str) -> int:
     """The number of its rows."""
     entries = {
         name: handle
@@ -174,5 +209,5 @@ def _legend(figure: Figure, axes: Iterable[Axes]) -> int:
         names = [name for first in range(columns) for name in list(entries)[first::columns]]
         rows = ceil(len(entries) / columns)
         handles = [entries[name] for name in names]
-        figure.legend(handles, names, loc="outside upper center", ncols=columns)
+        figure.legend(handles, names, loc="outside upper center", ncols=columns, title=title)
     return rows

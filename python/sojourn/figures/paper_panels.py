@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
+from matplotlib.axis import Axis
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
-from sojourn.figures import paper_graph
+from sojourn.figures import paper_graph, paper_notes
 from sojourn.figures.chart import BLACK, DIVERGING, Boxes, Forest, Heat, Line, Panel, Spans
 from sojourn.numbers import number
 
 _MARKERS = {
-    "dots": ("o", 4.0),
+    "dots": ("o", 4.5),
     "mark": ("o", 8.0),
     "star": ("*", 14.0),
     "up": ("^", 8.0),
     "down": ("v", 8.0),
 }
+#: Lines of many points have their mark where they begin to be told apart, and at such shares of the
+#: panel's diagonal from there on.
+_NOW_AND_THEN = (0.06, 0.22)
+#: Logarithmic axes that span no larger factor have few powers of ten.
+_FEW = 100
 #: Boxes at one name take so much of the distance to the next.
 _BOX = 0.6
 #: ... and spans of the distance between theirs.
@@ -37,6 +44,8 @@ _MOST_NUMBERS, _NUMBER = 100, 0.3
 _DIVERGING, _SEQUENTIAL = LinearSegmentedColormap.from_list("diverging", DIVERGING), "cividis"
 #: Names of levels of the vertical axis are this large together (points).
 _LEVELS_SIZE = 70
+#: Names within stretches are this large (points); what is brighter has black letters on it.
+_WRITTEN, _BRIGHT = 7, 0.45
 #: With more columns every second one of a heat map is named, or fewer.
 _MOST_NAMES = 24
 
@@ -55,8 +64,7 @@ def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
         _draw_heat(figure, ax, panel.heat)
     if panel.forest:
         _draw_forest(ax, panel.forest)
-    for spans in panel.spans:
-        _draw_spans(ax, spans)
+    _draw_spans(ax, panel.spans)
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     ax.set_title(panel.title, fontsize="medium")
@@ -64,6 +72,7 @@ def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
         ax.set_xscale("log")
     if panel.log_y:
         ax.set_yscale("log")
+        _label_between(ax.yaxis)
     if panel.ticks:
         ax.set_xticks([at for at, _ in panel.ticks], [name for _, name in panel.ticks])
         ax.minorticks_off()
@@ -72,14 +81,25 @@ def draw(figure: Figure, ax: Axes, panel: Panel) -> None:
         size = min(_LARGEST_SIZE, _LEVELS_SIZE / len(panel.levels))
         ax.set_yticks(range(len(panel.levels)), list(panel.levels), fontsize=size)
         ax.set_ylim(-0.6, len(panel.levels) - 0.4)
+    paper_notes.draw(ax, panel.notes)
 
 
-def begin_at_zero(ax: Axes) -> None:
-    """Lets the vertical axis begin at zero or below."""
-    low, high = ax.get_ylim()
-    if ax.dataLim.height == 0:  # one value has no span to make an axis of
-        low, high = sorted((0.0, float(ax.dataLim.ymax) or 1.0))
-    ax.set_ylim(min(0, low), high + 0.05 * (high - min(0, low)))
+def _label_between(axis: Axis) -> None:
+    """Names 2 and 5 as well, where an axis has few powers of ten."""
+    low, high = axis.get_view_interval()
+    if high < _FEW * low:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter("")
+
+
+def begin_at_zero(axes: Sequence[Axes]) -> None:
+    """Lets the vertical axis that they share begin at zero or below."""
+    low, high = axes[0].get_ylim()
+    shown = [ax.dataLim for ax in axes if np.isfinite(ax.dataLim.height)]
+    if shown and all(of.height == 0 for of in shown):  # one value has no span to make an axis of
+        low, high = sorted((0.0, float(max(of.ymax for of in shown)) or 1.0))
+    axes[0].set_ylim(min(0, low), high + 0.05 * (high - min(0, low)))
 
 
 def _draw_boxes(ax: Axes, boxes: Sequence[Boxes]) -> None:
@@ -133,7 +153,7 @@ def _draw_heat(figure: Figure, ax: Axes, heat: Heat) -> None:
     if values.size > _MOST_NUMBERS or _inches(ax) / len(heat.columns) < _NUMBER:
         return
     for (row, column), value in np.ndenumerate(values):
-        color = "white" if _luminance(image.to_rgba(value)) < 0.45 else BLACK
+        color = "white" if _luminance(image.to_rgba(value)) < _BRIGHT else BLACK
         ax.text(column, row, number(float(value)), ha="center", va="center", color=color)
 
 
@@ -171,13 +191,33 @@ def _arrow(ax: Axes, place: int, sign: int, told: str, color: str) -> None:
     )
 
 
-def _draw_spans(ax: Axes, spans: Spans) -> None:
+def _draw_spans(ax: Axes, kinds: Sequence[Spans]) -> None:
+    for spans in kinds:
+        _draw_stretches(ax, spans)
+    for spans in kinds:  # Now it is known how long the axis is.
+        if spans.written:
+            _write_names(ax, spans)
+
+
+def _draw_stretches(ax: Axes, spans: Spans) -> None:
     starts, at = np.asarray(spans.starts), np.asarray(spans.at, dtype=float)
     lengths = np.asarray(spans.ends) - starts
     # None have no length, so that the kind is in the legend all the same.
     ax.barh(at, lengths, _SPAN, starts, color=spans.color, label=spans.label)
     ax.set_yticks(range(len(spans.names)), list(spans.names))
     ax.set_ylim(len(spans.names) - 0.5, -0.5)
+
+
+def _write_names(ax: Axes, spans: Spans) -> None:
+    """Its label in each stretch that has room for it."""
+    low, high = ax.get_xlim()
+    room = _MOST_LETTERS * _inches(ax) / (high - low)
+    color = "white" if _luminance(np.array(to_rgb(spans.color))) < _BRIGHT else BLACK
+    look: dict[str, Any] = {"ha": "center", "va": "center", "color": color, "fontsize": _WRITTEN}
+    starts, ends = np.asarray(spans.starts), np.asarray(spans.ends)
+    for place, start, end in zip(spans.at, starts, ends, strict=True):
+        if room * (end - start) > len(spans.label):
+            ax.text((start + end) / 2, place, spans.label, **look)
 
 
 def _draw_line(ax: Axes, line: Line) -> None:
@@ -189,16 +229,18 @@ def _draw_line(ax: Axes, line: Line) -> None:
         ax.plot(
             x,
             y,
-            marker,
+            line.marker or marker,
             color=line.color,
             label=line.label,
             markersize=size,
             markeredgecolor="white",
+            markeredgewidth=0.4 if line.marker else None,  # of a shape that must be seen
             linestyle="none",
             zorder=3,
         )
     else:
         drawstyle = "steps-post" if line.style == "step" else "default"
+        joined = line.style == "joined"
         ax.plot(
             x,
             y,
@@ -207,8 +249,9 @@ def _draw_line(ax: Axes, line: Line) -> None:
             linestyle=line.dash,
             linewidth=1.2,
             drawstyle=drawstyle,
-            marker="o" if line.style == "joined" else "",
-            markersize=3,
+            marker=line.marker or ("o" if joined else ""),
+            markevery=None if joined else _NOW_AND_THEN,
+            markersize=3.5,
         )
     if line.error is not None:
         ax.errorbar(x, y, line.error, fmt="none", ecolor=line.color, elinewidth=1, capsize=2)

@@ -37,6 +37,7 @@ _OURS = (
     *("flow_samples.parquet", "flows.parquet", "link_samples.parquet", "links.parquet"),
     *("node_samples.parquet", "transfers.parquet", "arrival_samples.parquet"),
     *("state.parquet", "packets.parquet", "packets.pcapng"),
+    *("qlog/*.sqlog", "sim-*/qlog/*.sqlog"),
     *("metrics_*.parquet", "summary.csv", "comparison.csv", "deadlines.csv", "capacity.json"),
     *("replay.csv", "replay.md"),
     *("runs/*.parquet", "samples/*.parquet", "quarantine/*.parquet"),
@@ -211,7 +212,12 @@ def clear_derived(directory: Path) -> None:
 
 def _remove(directory: Path, patterns: tuple[str, ...]) -> None:
     for path in [path for pattern in patterns for path in directory.glob(pattern)]:
-        path.unlink(missing_ok=True)
-        if path.parent != directory:
-            with suppress(OSError):  # something else is in it
-                path.parent.rmdir()
+        remove(path, directory)
+
+
+def remove(path: Path, directory: Path) -> None:
+    """Removes a file of a directory of results, and what it was alone in below that."""
+    path.unlink(missing_ok=True)
+    if path.parent != directory:
+        with suppress(OSError):  # something else is in it
+            path.parent.rmdir()

@@ -16,9 +16,10 @@ from sojourn.json_types import Json, Scalar
 from sojourn.metrics import metrics
 from sojourn.outcome import Outcome, Transfers
 from sojourn.quantity import split
+from sojourn.store.labels import KEY, is_labelled
 
 Row = dict[str, Scalar]
-#: A value for each field path of a sweep's grid.
+#: A value for each axis of a sweep: a field path of its grid, or its cases.
 Coordinates = Mapping[str, Json]
 #: Several of each.
 Grid = Mapping[str, Sequence[Json]]
@@ -60,8 +61,9 @@ def point_text(coordinates: Coordinates, replication: int) -> str:
 
 
 def coordinate_text(value: Json) -> str:
-    """A grid value as its column holds it."""
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    """A grid value as its column holds it: its label, if it has one."""
+    text = value[KEY] if is_labelled(value) else value
+    return text if isinstance(text, str) else json.dumps(text, sort_keys=True)
 
 
 def numeric(path: str, text: str) -> tuple[str, float] | None:

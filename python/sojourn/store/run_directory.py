@@ -21,7 +21,7 @@ from sojourn.spool import LONG, OnDisk
 from sojourn.store import manifest
 from sojourn.store.difference import difference
 from sojourn.store.files import Write, write_together
-from sojourn.store.place import UNFINISHED, Tenant, clear_derived
+from sojourn.store.place import UNFINISHED, Tenant, clear_derived, remove
 from sojourn.transfers import numbered
 
 KIND = "run"
@@ -82,8 +82,8 @@ def save(result: Measured, directory: Path) -> None:
         files[f"{TRANSFERS}.parquet"] = OnDisk(result.scan_transfers()).write
     write_together(directory, {**files, manifest.FILE: manifest.writer(KIND, content)})
     others = {f"{name}.parquet" for name in (NODES, TRANSFERS, ARRIVALS, *SCHEMAS)}
-    for name in {*others, *FILES.values()} - files.keys():
-        (directory / name).unlink(missing_ok=True)
+    for name in {*others, *_recorded(directory)} - files.keys():
+        remove(directory / name, directory)
     clear_derived(directory)
 
 
@@ -129,10 +129,16 @@ def load(directory: Path) -> Measured:
         tables[TRANSFERS] = _columns(paths[TRANSFERS], rows)
     data = RunData(canonical, tables, content["network"])
     written = {name: paths[name] for name in SCHEMAS if paths[name].exists()}
-    files = {name: directory / name for name in FILES.values() if (directory / name).exists()}
+    files = _recorded(directory)
     record = Record({name: pl.scan_parquet(path) for name, path in written.items()}, files)
     scenario = Scenario(content["document"], content["scenario"])
     return Measured(scenario, data, content["timing"], record, content.get("origin"))
+
+
+def _recorded(directory: Path) -> dict[str, Path]:
+    """The files in it that are none of rows."""
+    paths = [path for pattern in FILES.values() for path in sorted(directory.glob(pattern))]
+    return {path.relative_to(directory).as_posix(): path for path in paths}
 
 
 def _columns(path: Path, rows: pl.LazyFrame) -> Table:

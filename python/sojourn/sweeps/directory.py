@@ -12,6 +12,7 @@ from sojourn.scenario import Document, Scenario
 from sojourn.store.difference import difference
 from sojourn.store.manifest import Manifest
 from sojourn.store.place import Tenant
+from sojourn.sweeps.axes import Labelled, labelled
 from sojourn.sweeps.expand import Plan
 
 KIND = "sweep"
@@ -21,11 +22,13 @@ DEFAULT_SEED = 1
 
 def content(plan: Plan) -> Manifest:
     """The manifest of a sweep's directory."""
+    labels = labelled(plan.grid)
     return {
         "engine": engine(),
         "metrics": definitions(plan.requested),
         "document": plan.document,
         "grid": dict(plan.grid),
+        **({"labels": labels} if labels else {}),
         "replications": plan.replications,
         "until": asdict(plan.until) if plan.until else None,
         "start_jitter": plan.start_jitter,
@@ -40,11 +43,15 @@ def tenant(scenario: Scenario, plan: Plan) -> Tenant:
     of a sweep, and one on another backend than the simulator, has a directory of its own unless
     told otherwise.
     """
-    here = _base(json.loads(json.dumps(content(plan))))
+    own = json.loads(json.dumps(content(plan)))
+    here = _base(own)
 
     def differs(found: Manifest) -> str:
         if not is_on(found, plan):
             return f"{told(found.get('origin', {}))}, not {told(plan.origin or {})}"
+        renamed = _renamed(found.get("labels", {}), own.get("labels", {}))
+        if renamed:
+            return f"{renamed} stands for another value there"
         edited = edits(found, plan.sources)
         if edited:
             return f"{', '.join(edited)} has been edited since"
@@ -56,6 +63,15 @@ def tenant(scenario: Scenario, plan: Plan) -> Tenant:
     return Tenant(KIND, name, f"{name}-sweep", content(plan), differs)
 
 
+def with_labels(found: Manifest, here: Manifest) -> Manifest:
+    """The manifest with the labels that another one has too: of values that the grid has lost,
+    whose runs are still there.
+    """
+    before, after = found.get("labels", {}), here.get("labels", {})
+    every = {axis: before.get(axis, {}) | after.get(axis, {}) for axis in (*before, *after)}
+    return {**here, "labels": every} if every else here
+
+
 def is_on(found: Manifest, plan: Plan) -> bool:
     """Whether the sweep of a manifest was run on the backend of a plan."""
     return dict(found.get("origin") or {}) == dict(plan.origin or {})
@@ -65,6 +81,15 @@ def edits(found: Manifest, sources: Mapping[str, str]) -> list[str]:
     """The files of code from outside that were others when the sweep of a manifest was run."""
     theirs = found.get("sources", {})
     return [path for path, digest in sources.items() if theirs.get(path, digest) != digest]
+
+
+def _renamed(found: Labelled, here: Labelled) -> str:
+    """A label that does not mean what it meant, with its axis; empty if there is none."""
+    for axis, values in here.items():
+        for label, value in values.items():
+            if found.get(axis, {}).get(label, value) != value:
+                return f"{label!r} of {axis}"
+    return ""
 
 
 def _base(found: Manifest) -> Document:

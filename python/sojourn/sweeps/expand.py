@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from sojourn import _internal, literal
 from sojourn.backends import Backend, backend
 from sojourn.errors import ScenarioError
+from sojourn.json_types import Json
 from sojourn.located import files
 from sojourn.metrics import metrics
 from sojourn.names import unknown
@@ -21,18 +22,19 @@ from sojourn.quantity import number
 from sojourn.scenario import Document, Scenario, set_path, validated
 from sojourn.statistics import Until
 from sojourn.store.rows import Coordinates, Grid
+from sojourn.sweeps.axes import axes, field_of, settings
 from sojourn.sweeps.jitter import jittered, jittered_by_rtt
 from sojourn.sweeps.replications import parse, place
 
-_KEYS = ("replications", "start_jitter", "metrics", "grid")
+_KEYS = ("replications", "start_jitter", "metrics", "grid", "cases")
 #: More runs than this are a mistake in the file.
 MOST_RUNS = 10_000_000
 
 
-#: So many values of a grid are tried on their own before the first run, evenly spread over each
-#: path's; others turn out to be wrong when their runs fail.
+#: So many values are tried on their own before the first run, evenly spread over each axis's;
+#: others turn out to be wrong when their runs fail.
 MOST_TRIED = 10_000
-#: A run as the grid names it: the value of each field path, and which replication.
+#: A run as the sweep names it: the value of each axis, and which replication.
 Place = tuple[Coordinates, int]
 
 
@@ -131,7 +133,7 @@ class Plan:
     def canonical(self, coordinates: Coordinates) -> Document:
         """The canonical scenario at one point of the grid."""
         document = copy.deepcopy(self.document)
-        for path, value in coordinates.items():
+        for path, value in settings(coordinates):
             set_path(document, path, copy.deepcopy(value))
         return validated(document).canonical
 
@@ -155,7 +157,7 @@ def plan(scenario: Scenario, on: str = "sim") -> Plan:
     replications, until = parse(table.get("replications", 1), requested)
     made = Plan(
         scenario.document,
-        _grid(table.get("grid", {})),
+        axes(table),
         replications,
         _jitter(table.get("start_jitter")),
         until=until,
@@ -173,7 +175,7 @@ def _try_values(made: Plan, on: Backend) -> Iterator[Document]:
     """Refuses wrong values of the grid before the first run; combinations may still fail. Gives
     the canonical form with each value.
     """
-    first = {path: values[0] for path, values in made.grid.items()}
+    first = {axis: values[0] for axis, values in made.grid.items()}
     try:
         canonical = made.canonical(first)
     except ScenarioError as error:
@@ -181,19 +183,19 @@ def _try_values(made: Plan, on: Backend) -> Iterator[Document]:
     try:
         on.check(canonical)
     except ScenarioError as error:
-        paths = (path for path in first if _is_within(error.field, path))
-        if path := next(paths, None):
-            raise _refusal(path, 0, made.grid, error) from None
+        blamed = (axis for axis, value in first.items() if _blamed(axis, value, error))
+        if axis := next(blamed, None):
+            raise _refusal(axis, 0, made.grid, error) from None
         raise
     yield canonical
     most = max(MOST_TRIED // max(len(made.grid), 1), 1)
-    for path, values in made.grid.items():
+    for axis, values in made.grid.items():
         for index in _spread(len(values), most):
             try:
-                canonical = made.canonical({**first, path: values[index]})
+                canonical = made.canonical({**first, axis: values[index]})
                 on.check(canonical)
             except ScenarioError as error:
-                raise _refusal(path, index, made.grid, error) from None
+                raise _refusal(axis, index, made.grid, error) from None
             yield canonical
 
 
@@ -204,16 +206,24 @@ def _spread(count: int, most: int) -> list[int]:
 
 
 def _culprit(made: Plan, first: Coordinates, error: ScenarioError) -> str:
-    """The path whose first value an error is about; empty if these do not go together."""
-    for path in first:
-        if _is_within(error.field, path):
-            return path
-    for path, value in first.items():
+    """The axis whose first value an error is about; empty if these do not go together."""
+    for axis, value in first.items():
+        if _blamed(axis, value, error):
+            return axis
+    for axis, value in first.items():
         try:
-            made.canonical({path: value})
+            made.canonical({axis: value})
         except ScenarioError:
-            return path
+            return axis
     return ""
+
+
+def _blamed(axis: str, value: Json, error: ScenarioError) -> tuple[str, Json] | None:
+    """The field among those that a value of an axis sets that an error is about, and what it is
+    given.
+    """
+    within = (entry for entry in settings({axis: value}) if _is_within(error.field, entry[0]))
+    return next(within, None)
 
 
 def _is_within(field: str, path: str) -> bool:
@@ -221,30 +231,15 @@ def _is_within(field: str, path: str) -> bool:
     return bool(re.fullmatch(re.escape(path).replace(r"\*", r"\d+") + r"(\..*)?", field))
 
 
-def _refusal(path: str, place: int, grid: Grid, error: ScenarioError) -> ScenarioError:
-    if not path:
+def _refusal(axis: str, place: int, grid: Grid, error: ScenarioError) -> ScenarioError:
+    if not axis:
         return ScenarioError(f"sweep.grid: the first values do not go together: {error}")
-    field = f'sweep.grid."{path}"[{place}]'
-    same = error.field.count(".") == path.count(".") and _is_within(error.field, path)
-    refusal = ScenarioError(
-        f"{field} = {literal.given(grid[path][place])}: {error.message if same else error}"
-    )
+    path, value = _blamed(axis, grid[axis][place], error) or ("", grid[axis][place])
+    field = field_of(axis, place, path)
+    same = path != "" and error.field.count(".") == path.count(".")
+    refusal = ScenarioError(f"{field} = {literal.given(value)}: {error.message if same else error}")
     refusal.field = field
     return refusal
-
-
-def _grid(grid: object) -> Grid:
-    if not isinstance(grid, dict):
-        raise ScenarioError(
-            f"sweep.grid: {literal.given(grid)} given; expected a table of field paths"
-        )
-    for path, values in grid.items():
-        if not isinstance(values, list) or not values:
-            raise ScenarioError(
-                f'sweep.grid."{path}": {literal.given(values)} given; expected a list of values '
-                'such as ["1 Mbit/s", "10 Mbit/s"]'
-            )
-    return grid
 
 
 def _requested(given: object) -> tuple[str, ...]:

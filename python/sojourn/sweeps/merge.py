@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
 import polars as pl
@@ -18,7 +19,7 @@ from sojourn.store.manifest import Manifest
 from sojourn.store.place import check_writable
 from sojourn.store.samples import DIRECTORY as SAMPLES
 from sojourn.sweeps import table
-from sojourn.sweeps.directory import KIND
+from sojourn.sweeps.directory import KIND, with_labels
 
 #: What must be the same, and what is to be done where it is not.
 _REMEDY = {
@@ -84,7 +85,9 @@ def _common(directories: Sequence[Path]) -> Manifest:
                 told = f"its {name} differs from that of {directories[0]}"
                 raise ScenarioError(f"{directory}: {told}: {_REMEDY[name]}")
     shared = {name: contents[0][name] for name in _SAME if name in contents[0]}
-    return shared | {"shard": [1, 1]}
+    return reduce(
+        lambda made, found: with_labels(found, made), contents, shared | {"shard": [1, 1]}
+    )
 
 
 def _copy(sources: Sequence[Batches], target: Batches, identity: pl.Expr) -> None:

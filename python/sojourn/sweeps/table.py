@@ -12,7 +12,7 @@ from sojourn import csv_table, literal
 from sojourn.errors import ScenarioError
 from sojourn.json_types import Json
 from sojourn.metrics import Scope, metrics
-from sojourn.names import unknown
+from sojourn.names import flow_name, unknown
 from sojourn.numbers import number, with_uncertainty
 from sojourn.statistics.stopping import t_quantile
 from sojourn.store import manifest
@@ -44,6 +44,8 @@ _ORDER, _SIZE = "_order", "_size"
 #: How many of the replications differ from each other.
 _DISTINCT = "distinct"
 _OF_MEMBERS = (_ORDER, _SIZE, _DISTINCT)
+#: A column while members are named: a flow's label and control.
+_NAME = "_name"
 #: A column while the aggregate is made: of how many replications its spread is.
 _SPREAD = "spread"
 
@@ -253,18 +255,29 @@ def coordinates_of(long: pl.DataFrame) -> list[str]:
 
 
 def with_members(long: pl.DataFrame) -> pl.DataFrame:
-    """Adds ``member``: which flow, link or group a row is of. A flow is named after its control
-    unless the grid varies that.
+    """Adds ``member``: which flow, link or group a row is of. A flow is named after its label and
+    its control, of these two what the grid does not vary.
     """
     name = pl.coalesce("label", "cca")
     varies = name.n_unique().over("scope", "id") > 1
+    one_control = pl.col("cca").n_unique().over("scope", "id") == 1
+    told = pl.when(one_control).then(_NAME).otherwise(name)
     flow = (
-        pl.when(varies).then(pl.format("flow {}", "id")).otherwise(pl.format("{} {}", "id", name))
+        pl.when(varies).then(pl.format("flow {}", "id")).otherwise(pl.format("{} {}", "id", told))
     )
     scope = pl.col("scope")
     network = pl.when(scope == "net").then(pl.lit("network")).otherwise(pl.col("id"))
     member = pl.when(scope == "flow").then(flow).otherwise(network)
-    return long.with_columns(member=member)
+    return _with_names(long).with_columns(member=member).drop(_NAME)
+
+
+def _with_names(long: pl.DataFrame) -> pl.DataFrame:
+    pairs = long.select("label", "cca").unique()
+    told = [flow_name(label, cca or "") for label, cca in pairs.iter_rows()]
+    named = pairs.with_columns(pl.Series(_NAME, told, pl.String))
+    return long.join(
+        named, on=["label", "cca"], how="left", nulls_equal=True, maintain_order="left"
+    )
 
 
 def short(path: str, paths: Sequence[str]) -> str:

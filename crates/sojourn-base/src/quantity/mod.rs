@@ -59,6 +59,23 @@ pub enum Limit {
     Bdp(f64),
 }
 
+/// The size of a queue that counts packets only: packets or bandwidth-delay products.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PacketLimit(Limit);
+
+impl PacketLimit {
+    /// So many packets.
+    pub const fn packets(packets: u64) -> Self {
+        PacketLimit(Limit::Packets(packets))
+    }
+}
+
+impl From<PacketLimit> for Limit {
+    fn from(PacketLimit(limit): PacketLimit) -> Self {
+        limit
+    }
+}
+
 /// Splits `text` into its number and its unit.
 fn number_and_unit(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
@@ -132,6 +149,8 @@ mod tests {
         assert!("0 /s".parse::<PerSecond>().is_err());
         assert_eq!("1 bdp".parse(), Ok(Limit::Bdp(1.0)));
         assert_eq!("0 packets".parse(), Ok(Limit::Packets(0)));
+        assert_eq!("0.5 BDP".parse::<PacketLimit>().map(Limit::from), Ok(Limit::Bdp(0.5)));
+        assert_eq!("40 packets".parse(), Ok(PacketLimit::packets(40)));
     }
 
     #[test]
@@ -145,12 +164,19 @@ mod tests {
         assert!("0 Mbit/s".parse::<Rate>().unwrap_err().contains("above zero"));
         assert!("1e30 kB".parse::<Bytes>().unwrap_err().contains("too large; at most 9000000 GB"));
         assert!("nan %".parse::<Percent>().is_err());
+        for text in ["60 kB", "40", "1 mss"] {
+            let expected = "expected a number of packets such as \"40 packets\", or \"1 bdp\"";
+            assert_eq!(text.parse::<PacketLimit>().unwrap_err(), expected, "{text}");
+        }
     }
 
     #[test]
     fn canonical_text_reads_back() {
         for text in ["15 ms", "1500 us", "90 s", "0 s", "1 ns"] {
             assert_eq!(text.parse::<Span>().unwrap().to_string(), text);
+        }
+        for text in ["10240 packets", "1.5 bdp"] {
+            assert_eq!(text.parse::<PacketLimit>().unwrap().to_string(), text);
         }
         assert_eq!("1500 kbit/s".parse::<Rate>().unwrap().to_string(), "1500 kbit/s");
         assert_eq!("0.1 %".parse::<Percent>().unwrap().to_string(), "0.1 %");

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use ::serde::de::Visitor;
 
 use super::text::{
-    BYTES_EXPECTED, DECIBELS_EXPECTED, LIMIT_EXPECTED, PACKETS_EXPECTED, PER_SECOND_EXPECTED,
-    PERCENT_EXPECTED, RATE_EXPECTED, SPAN_EXPECTED,
+    BYTES_EXPECTED, DECIBELS_EXPECTED, LIMIT_EXPECTED, PACKET_LIMIT_EXPECTED, PACKETS_EXPECTED,
+    PER_SECOND_EXPECTED, PERCENT_EXPECTED, RATE_EXPECTED, SPAN_EXPECTED,
 };
-use super::{Bytes, Decibels, Limit, Packets, PerSecond, Percent};
+use super::{Bytes, Decibels, Limit, PacketLimit, Packets, PerSecond, Percent};
 use crate::error::quoted;
 use crate::units::{Rate, Span};
 
@@ -79,4 +79,10 @@ quantity!(
     LIMIT_EXPECTED,
     "queue size",
     r"^\s*[0-9.eE+_-]+\s*(packets?|GB|MB|kB|B|bdp|BDP)\s*$"
+);
+quantity!(
+    PacketLimit,
+    PACKET_LIMIT_EXPECTED,
+    "packets or bdp",
+    r"^\s*[0-9.eE+_-]+\s*(packets?|bdp|BDP)\s*$"
 );

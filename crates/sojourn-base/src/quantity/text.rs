@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    BYTE_UNITS, Bytes, Decibels, Limit, Packets, PerSecond, Percent, RATE_UNITS, SPAN_UNITS, Units,
-    number_and_unit,
+    BYTE_UNITS, Bytes, Decibels, Limit, PacketLimit, Packets, PerSecond, Percent, RATE_UNITS,
+    SPAN_UNITS, Units, number_and_unit,
 };
 use crate::error::FieldError;
 use crate::units::{Rate, Span};
@@ -25,6 +25,8 @@ pub(super) const PER_SECOND_EXPECTED: &str =
     "a frequency above zero, at most 1000000000 /s, such as \"100 /s\"";
 pub(super) const LIMIT_EXPECTED: &str =
     "a queue size such as \"40 packets\", \"60 kB\" or \"1 bdp\"";
+pub(super) const PACKET_LIMIT_EXPECTED: &str =
+    "a number of packets such as \"40 packets\", or \"1 bdp\"";
 
 /// Parses `text` in one of `units` to a whole number of base units.
 fn parse_in(text: &str, units: Units, expected: &str) -> Result<u64, String> {
@@ -50,6 +52,24 @@ fn parse_in(text: &str, units: Units, expected: &str) -> Result<u64, String> {
         return Err(format!("too large; at most {} {name}; {}", LARGEST / factor, wrong()));
     }
     Ok(value as u64)
+}
+
+/// Parses the size of a queue, of which `expected` is the form.
+fn parse_limit(text: &str, expected: &str) -> Result<Limit, String> {
+    let wrong = || format!("expected {expected}");
+    let (number, unit) = number_and_unit(text).ok_or_else(wrong)?;
+    if number < 0.0 {
+        return Err(format!("must not be negative; {}", wrong()));
+    }
+    match unit {
+        "packets" | "packet" => text.parse().map(|Packets(n)| Limit::Packets(n)),
+        "bdp" | "BDP" if number <= 1e6 => Ok(Limit::Bdp(number)),
+        "bdp" | "BDP" => Err(format!("too large; at most 1000000 bdp; {}", wrong())),
+        _ if BYTE_UNITS.iter().any(|(name, _)| *name == unit) => {
+            text.parse().map(|Bytes(n)| Limit::Bytes(n))
+        }
+        _ => Err(wrong()),
+    }
 }
 
 /// Writes `value` base units in the largest unit that gives a whole number.
@@ -127,19 +147,16 @@ impl FromStr for PerSecond {
 impl FromStr for Limit {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("expected {LIMIT_EXPECTED}");
-        let (number, unit) = number_and_unit(text).ok_or_else(wrong)?;
-        if number < 0.0 {
-            return Err(format!("must not be negative; {}", wrong()));
-        }
-        match unit {
-            "packets" | "packet" => text.parse().map(|Packets(n)| Limit::Packets(n)),
-            "bdp" | "BDP" if number <= 1e6 => Ok(Limit::Bdp(number)),
-            "bdp" | "BDP" => Err(format!("too large; at most 1000000 bdp; {}", wrong())),
-            _ if BYTE_UNITS.iter().any(|(name, _)| *name == unit) => {
-                text.parse().map(|Bytes(n)| Limit::Bytes(n))
-            }
-            _ => Err(wrong()),
+        parse_limit(text, LIMIT_EXPECTED)
+    }
+}
+
+impl FromStr for PacketLimit {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match parse_limit(text, PACKET_LIMIT_EXPECTED)? {
+            Limit::Bytes(_) => Err(format!("expected {PACKET_LIMIT_EXPECTED}")),
+            limit => Ok(PacketLimit(limit)),
         }
     }
 }
@@ -196,5 +213,11 @@ impl fmt::Display for Limit {
             Limit::Bytes(n) => Bytes(*n).fmt(f),
             Limit::Bdp(n) => write!(f, "{n} bdp"),
         }
+    }
+}
+
+impl fmt::Display for PacketLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }

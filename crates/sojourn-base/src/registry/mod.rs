@@ -58,6 +58,8 @@ pub trait Kind: 'static {
     const TITLE: &'static str;
     /// Example of a member, for messages.
     const EXAMPLE: &'static str;
+    /// The member that a table without `kind` is of, if there is one.
+    const DEFAULT: Option<&'static str> = None;
     /// Whether canonical forms write a member without parameters as its name alone.
     const BY_NAME: bool = false;
     /// Facts about a member besides its listing.

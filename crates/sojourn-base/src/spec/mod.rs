@@ -22,20 +22,25 @@ mod names;
 pub mod own;
 mod pacing;
 mod pcap;
+mod qlog;
 mod toml;
 
 pub use self::toml::toml_to_json;
 pub use buffer::BufferSize;
 pub use gro::Gro;
-pub use names::{AccessCategory, EcnMode, FlowDirection, HostQueue, Recorded, Stack, TcpMetrics};
+pub use names::{
+    AccessCategory, EcnMode, FlowDirection, HostQueue, QlogVersion, Recorded, Stack, TcpMetrics,
+};
 pub use pacing::Pacing;
 pub use pcap::PcapSpec;
+pub use qlog::QlogSpec;
 
 /// A member's name and its parameters. After [`Spec::resolve`], the name is the canonical one and
 /// every parameter has a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec<K> {
-    /// Name of the member.
+    /// Name of the member; until [`Spec::resolve`] empty, where the table leaves it to
+    /// [`Kind::DEFAULT`].
     pub kind: String,
     /// Its parameters.
     pub params: Map<String, Value>,
@@ -58,8 +63,16 @@ impl<K: Kind> Spec<K> {
     /// # Errors
     /// If there is no such member, or a parameter is unknown, of the wrong type or out of range.
     pub fn resolve(&mut self, catalogue: &Catalogue) -> Result<(), FieldError> {
-        let listing = &catalogue.find::<K>(&self.kind)?.listing;
-        if let Value::Object(params) = (listing.canonical)(&self.params, catalogue)? {
+        let left = K::DEFAULT.filter(|_| self.kind.is_empty());
+        let kind = left.unwrap_or(&self.kind);
+        let listing = &catalogue.find::<K>(kind)?.listing;
+        let canonical = (listing.canonical)(&self.params, catalogue).map_err(|mut error| {
+            if left.is_some() {
+                error.message = format!("{}; without kind it is a {kind}", error.message);
+            }
+            error
+        })?;
+        if let Value::Object(params) = canonical {
             self.params = params;
         }
         listing.name.clone_into(&mut self.kind);
@@ -72,13 +85,14 @@ impl<'de, K: Kind> Deserialize<'de> for Spec<K> {
         let example = K::EXAMPLE;
         let expected = || format!("expected a name, or a table such as {{ kind = \"{example}\" }}");
         match Value::deserialize(deserializer)? {
-            Value::String(kind) => Ok(Spec::named(&kind)),
+            Value::String(kind) if !kind.is_empty() => Ok(Spec::named(&kind)),
             Value::Object(mut params) => match params.shift_remove("kind") {
-                Some(Value::String(kind)) => Ok(Spec::new(&kind, params)),
+                Some(Value::String(kind)) if !kind.is_empty() => Ok(Spec::new(&kind, params)),
                 Some(other) => {
                     let given = other.to_string();
                     Err(D::Error::custom(format!("kind is {}; {}", quoted(&given), expected())))
                 }
+                None if K::DEFAULT.is_some() && !params.is_empty() => Ok(Spec::new("", params)),
                 None => Err(D::Error::custom(format!("kind is missing; {}", expected()))),
             },
             other => {
@@ -116,19 +130,23 @@ impl<K: Kind> JsonSchema for Spec<K> {
 
 /// The schema of a [`Spec`] of this kind, with the members of `catalogue`.
 pub fn schema_of<K: Kind>(catalogue: &Catalogue) -> Value {
-    let tables = catalogue.members::<K>().iter().map(|entry| table_schema(&entry.listing));
+    let tables = catalogue.members::<K>().iter().map(|entry| {
+        let named = K::DEFAULT != Some(entry.listing.name);
+        table_schema(&entry.listing, named)
+    });
     let name = json!({ "type": "string", "enum": catalogue.names::<K>() });
     let choices: Vec<_> = std::iter::once(name).chain(tables).collect();
     json!({ "oneOf": choices })
 }
 
-/// The schema of a member's table: its parameters and the fixed `kind`.
-fn table_schema(listing: &Listing) -> Value {
+/// The schema of a member's table: its parameters and the fixed `kind`, which must be `named` unless
+/// the member is the default.
+fn table_schema(listing: &Listing, named: bool) -> Value {
     let mut schema = (listing.schema)();
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let mut all = Map::from_iter([("kind".to_owned(), json!({ "const": listing.name }))]);
     all.extend(properties);
-    let mut required = vec![json!("kind")];
+    let mut required: Vec<_> = named.then(|| json!("kind")).into_iter().collect();
     required.extend(schema["required"].as_array().into_iter().flatten().cloned());
     if let Some(table) = schema.as_object_mut() {
         table.shift_remove("$schema");

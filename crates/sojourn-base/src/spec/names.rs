@@ -109,5 +109,19 @@ named! {
         Packets = "packets",
         /// The packets themselves, with their headers, as a capture that other programs read.
         Pcap = "pcap",
+        /// What each flow's sender sends, receives and decides, as events that other programs show.
+        Qlog = "qlog",
+    }
+}
+
+named! {
+    /// Versions of qlog.
+    #[derive(Default)]
+    QlogVersion, "version of qlog" {
+        /// That of draft-ietf-quic-qlog-main-schema-14.
+        #[default]
+        Draft14 = "draft-14",
+        /// An older one, which qvis reads.
+        V03 = "0.3",
     }
 }

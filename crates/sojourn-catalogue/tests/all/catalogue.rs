@@ -64,6 +64,7 @@ fn quantities_are_named_by_what_they_measure() {
     assert_eq!(find("cbr", "rate")["type"], "rate");
     assert_eq!(find("cbr", "rate")["default"], "1 Mbit/s");
     assert_eq!(find("fifo", "limit")["type"], "queue size");
+    assert_eq!(find("fq_codel", "limit")["type"], "packets or bdp");
     assert_eq!(find("on-off", "times")["type"], "fixed | exponential");
     assert_eq!(find("dumbbell", "access_rate")["type"], "rate");
     assert_eq!(find("reno", "beta")["default"], 0.5);

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)]
 
 mod buffers;
+mod captured;
 mod catalogue;
 mod conformance;
 mod corpus;
@@ -10,6 +11,7 @@ mod golden;
 mod laws;
 mod modules;
 mod open;
+mod qlog;
 mod queue_conformance;
 mod queue_observing;
 mod queues;

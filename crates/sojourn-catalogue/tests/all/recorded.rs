@@ -37,7 +37,7 @@ impl Record {
             match batch {
                 Batch::State(rows) => record.state.push(rows),
                 Batch::Packets(rows) => record.packets.push(rows),
-                Batch::Capture(_) => {}
+                Batch::Capture(_) | Batch::Events { .. } => {}
             }
         };
         (record, Box::new(sink))

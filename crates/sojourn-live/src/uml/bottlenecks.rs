@@ -6,7 +6,7 @@ use sojourn_net::queue::kernel::Gate;
 use sojourn_sim::topology::PlannedLink;
 
 use super::HOSTS;
-use crate::store::Store;
+use crate::kept::Border;
 use crate::wire::{set_class, set_identification};
 
 /// Both bits of the ECN field.
@@ -39,11 +39,11 @@ impl Bottlenecks {
     /// The next packet for a router: the card that receives it, and its bytes, unless they are
     /// overwritten. Inside it is recognised by its IP identification, which a router does not
     /// change.
-    pub(super) fn next(&self, store: &mut Store) -> Option<(usize, Option<Vec<u8>>)> {
+    pub(super) fn next(&self, border: &Border) -> Option<(usize, Option<Vec<u8>>)> {
         for (number, Bottleneck { gate, .. }) in self.0.iter().enumerate() {
             if let Some((identification, packet)) = gate.entering() {
                 let card = HOSTS + PORTS * number;
-                return Some((card, bytes(store, &packet, identification)));
+                return Some((card, bytes(border, &packet, identification)));
             }
         }
         None
@@ -62,9 +62,64 @@ impl Bottlenecks {
 }
 
 /// The bytes of a packet as they enter a router.
-fn bytes(store: &mut Store, packet: &Packet, identification: u16) -> Option<Vec<u8>> {
-    let mut bytes = store.get(packet.socket)?.clone();
+fn bytes(border: &Border, packet: &Packet, identification: u16) -> Option<Vec<u8>> {
+    let mut bytes = border.bytes(packet)?;
     set_class(&mut bytes, packet.dscp(), packet.ecn);
     set_identification(&mut bytes, identification);
     Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use sojourn_base::packet::Header;
+    use sojourn_base::spec::Recorded;
+    use sojourn_base::units::{Span, Time};
+    use sojourn_net::net::Arrivals;
+    use sojourn_net::queue::kernel::{entry, with_gates};
+    use sojourn_net::record::live::Log;
+    use sojourn_sim::catalogue;
+    use sojourn_sim::scenario::Scenario;
+    use sojourn_sim::sim::Surroundings;
+
+    use super::*;
+
+    const TEXT: &str = "duration = \"1 s\"\nrecord = [\"queue\", \"packets\"]\n[topology]\n\
+                        kind = \"dumbbell\"\nbottleneck = { rate = \"1 Mbit/s\", \
+                        queue = \"kernel\" }\n[[flows]]\ncca = \"reno\"\nrtt = \"20 ms\"";
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// When a packet arrives that a router has had from 50 ms to 60 ms.
+    fn arrival(log: Option<&Log>) -> Time {
+        let members = catalogue::core().with(vec![entry()]);
+        let scenario = Scenario::from_toml(TEXT, &Arc::new(members)).unwrap();
+        let (surroundings, gates) = with_gates(|| Surroundings::new(&scenario, log));
+        let Surroundings { mut net, addresses, .. } = surroundings.unwrap();
+        let link = scenario.plan().links.iter().find(|link| link.id == "bottleneck").unwrap();
+        let bottlenecks = Bottlenecks::new(gates, &[link], &net);
+        let (border, mut arrivals) = (Border::default(), Arrivals::default());
+        let mut packet = addresses[0][0].packet(0, 100, Header::opaque(48));
+        border.enter(Time::ZERO, 0, &mut packet, &[0; 100]);
+        net.inject(&packet);
+        net.advance(at(50), &mut arrivals).unwrap();
+        let (card, bytes) = bottlenecks.next(&border).unwrap();
+        assert!(bottlenecks.next(&border).is_none() && arrivals.0.is_empty());
+        net.advance(at(60), &mut arrivals).unwrap();
+        bottlenecks.leave(&mut net, card, &bytes.unwrap());
+        net.advance(at(900), &mut arrivals).unwrap();
+        let [(time, _)] = arrivals.0[..] else { panic!("{:?}", arrivals.0) };
+        time
+    }
+
+    #[test]
+    fn what_comes_back_goes_on_whether_it_is_recorded_or_not() {
+        let log = Log::new(&[Recorded::Queue, Recorded::Packets], Box::new(|_, _| {}));
+        let time = arrival(None);
+        assert!((at(60)..at(81)).contains(&time), "{time:?}");
+        assert_eq!(arrival(Some(&log)), time);
+    }
 }

@@ -20,12 +20,12 @@ use crate::background::Progress;
 use crate::drive::Tap;
 use crate::error::Error;
 use crate::flows::{Flows, path};
-use crate::store::Store;
+use crate::kept::Border;
 
 /// Drives a network and a kernel together.
 pub(super) struct Virtual {
     machine: Machine,
-    store: Store,
+    border: Border,
     flows: Flows,
     bottlenecks: Bottlenecks,
     sending: Sending,
@@ -44,12 +44,12 @@ impl Virtual {
     pub(super) fn new(
         machine: Machine,
         flows: Flows,
-        (bottlenecks, sending): (Bottlenecks, Sending),
+        (border, bottlenecks, sending): (Border, Bottlenecks, Sending),
         scenario: String,
     ) -> Self {
         Virtual {
             machine,
-            store: Store::default(),
+            border,
             flows,
             bottlenecks,
             sending,
@@ -191,7 +191,7 @@ impl Virtual {
             return Ok(false);
         }
         let Some(mut packet) = self.flows.enters(net.now(), card, bytes) else { return Ok(false) };
-        packet.socket = self.store.keep(bytes);
+        self.border.enter(net.now(), card, &mut packet, bytes);
         net.inject(&packet);
         let zero = now - net.now().as_nanos();
         Ok(self.sending.begin((card, head), (path(&packet), packet.size), net.now(), zero))
@@ -199,7 +199,7 @@ impl Virtual {
 
     /// Gives packets that reach a queue of the kernel to the card of its router.
     fn feed_routers(&mut self) -> Result<(), Error> {
-        while let Some((card, packet)) = self.bottlenecks.next(&mut self.store) {
+        while let Some((card, packet)) = self.bottlenecks.next(&self.border) {
             self.deliver(card, &packet.ok_or_else(forgotten)?)?;
         }
         Ok(())
@@ -265,17 +265,16 @@ impl Virtual {
 
 impl Hosts for Virtual {
     fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step {
-        let Some(bytes) = self.store.get(packet.socket) else {
-            self.failure = Some(forgotten());
-            return Ok(());
+        let flows = &mut self.flows;
+        let left = self.border.leave(net.now(), packet, |bytes| {
+            (flows.leaves(net.now(), packet, bytes), bytes.clone())
+        });
+        let delivered = match left {
+            Some((side, bytes)) => self.deliver(side, &bytes),
+            None => Err(forgotten()),
         };
-        let side = self.flows.leaves(net.now(), packet, bytes);
-        let bytes = std::mem::take(bytes);
-        if let Err(error) = self.deliver(side, &bytes) {
+        if let Err(error) = delivered {
             self.failure = Some(error);
-        }
-        if let Some(place) = self.store.get(packet.socket) {
-            *place = bytes; // the network may have copied the packet
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use sojourn_base::error::FieldError;
 use sojourn_base::units::Time;
 use sojourn_net::queue::kernel::with_gates;
 use sojourn_net::record::Outcome;
+use sojourn_net::record::live::Sink;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::{Surroundings, arrivals};
 use sojourn_sim::spec::Controls;
@@ -22,21 +23,29 @@ use crate::background::{Live, Progress};
 use crate::check::check;
 use crate::error::Error;
 use crate::flows::{Connection, Flows, Sender};
+use crate::recorded::Record;
 use crate::sockets::is_tcp;
 use crate::transfers::Transfers;
 
 impl Live<Outcome> {
     /// Starts a run of a scenario on a kernel in virtual time; `text` is the scenario as it was
-    /// read.
+    /// read. `sink`, if given, receives the records that it asks for.
     ///
     /// # Errors If such a run does not support the scenario.
-    pub fn on_kernel(scenario: &Scenario, text: String, image: Image) -> Result<Self, Error> {
+    pub fn on_kernel(
+        scenario: &Scenario,
+        text: String,
+        image: Image,
+        sink: Option<Sink>,
+    ) -> Result<Self, Error> {
         check(scenario)?;
         check_controls(scenario)?;
         routers::links(scenario)?;
         let end = Time::ZERO + scenario.duration;
         let scenario = scenario.clone();
-        Ok(Live::new(end, move |stop, progress| run(&scenario, text, &image, &stop, progress)))
+        Ok(Live::new(end, move |stop, progress| {
+            run(&scenario, text, &image, sink, (&stop, progress))
+        }))
     }
 }
 
@@ -78,10 +87,11 @@ fn run(
     scenario: &Scenario,
     text: String,
     image: &Image,
-    stop: &Arc<AtomicBool>,
-    progress: &Progress,
+    sink: Option<Sink>,
+    (stop, progress): (&Arc<AtomicBool>, &Progress),
 ) -> Result<Outcome, Error> {
-    let (surroundings, gates) = with_gates(|| Surroundings::new(scenario, None));
+    let record = Record::new(scenario, sink);
+    let (surroundings, gates) = with_gates(|| Surroundings::new(scenario, record.log()));
     let Surroundings { mut net, addresses, flows, recorder, recorded_links, .. } = surroundings?;
     let bottlenecks = Bottlenecks::new(gates, &routers::links(scenario)?, &net);
     let sender = |tcp| match tcp {
@@ -92,14 +102,17 @@ fn run(
     let recording = (recorder, recorded_links, scenario.sample_interval);
     let (entries, end) = (arrivals::entries(scenario, &addresses)?, Time::ZERO + scenario.duration);
     let transfers = (!entries.is_empty()).then(|| Transfers::new(entries, end, None));
-    let flows = Flows::new(addresses, senders, flows, transfers, recording);
+    let flows = Flows::new(addresses, senders, flows, transfers, recording).recorded(&record);
     flows.start(&mut net, scenario.warmup);
     let sending = Sending::new(scenario);
     let cards = HOSTS + bottlenecks.cards();
     let wanted = Wanted { cards, late: sending.takes_time(), seed: scenario.seed };
     let _processor = Processor::take();
     let machine = Machine::start(image, wanted, stop)?;
-    let mut driver = Virtual::new(machine, flows, (bottlenecks, sending), text);
+    let passed = (record.border(), bottlenecks, sending);
+    let mut driver = Virtual::new(machine, flows, passed, text);
     driver.run(&mut net, end, stop, progress)?;
-    Ok(driver.finish().outcome(&mut net)?)
+    let outcome = driver.finish().outcome(&mut net)?;
+    record.finish();
+    Ok(outcome)
 }

@@ -186,7 +186,10 @@ impl Network {
     /// To be called when the content of a link's queue was changed by the caller: schedules the
     /// link's next wake-up anew.
     pub fn changed(&mut self, edge: usize) {
-        self.arm_edge(edge);
+        match self.edges[edge] {
+            Edge::Channel { medium, .. } => self.arm_medium(medium as usize),
+            _ => self.arm_edge(edge),
+        }
     }
 
     /// A function of its own, because mostly nothing needs to be scheduled.

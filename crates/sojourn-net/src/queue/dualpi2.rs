@@ -71,7 +71,7 @@ use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Regis
 use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::packet::{Ecn, Packet};
-use crate::quantity::{Packets, Percent};
+use crate::quantity::{PacketLimit, Packets, Percent};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 
@@ -79,8 +79,8 @@ use crate::units::{Span, Time};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Packets in both queues together.
-    pub limit: Packets,
+    /// Packets in both queues together, or bandwidth-delay products.
+    pub limit: PacketLimit,
     /// Reference queueing delay of the C queue.
     pub target: Span,
     /// Time between updates of the base probability.
@@ -104,7 +104,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
-            limit: Packets(10_000),
+            limit: PacketLimit::packets(10_000),
             target: Span::from_millis(15),
             update: Span::from_millis(16),
             alpha: 0.16,
@@ -141,6 +141,8 @@ pub struct DualPi2 {
     law: Pi2,
     config: Pi2Config,
     params: Params,
+    /// Packets in both queues together.
+    limit: u64,
     /// Bytes times per cent that the C queue may not yet send: the L queue is next if at most zero.
     credit: i64,
     initial_credit: i64,
@@ -171,6 +173,7 @@ impl Registered for DualPi2 {
                 cap: !params.drop_on_overload,
             },
             params,
+            limit: init.limit(params.limit).0,
             credit: initial_credit,
             initial_credit,
             delays: [Span::ZERO; 2],
@@ -241,7 +244,7 @@ impl DualPi2 {
 
 impl QueueDiscipline for DualPi2 {
     fn enqueue(&mut self, now: Time, packet: Packet, cx: &mut QueueContext<'_>) {
-        if self.low_latency.len() + self.classic.len() >= self.params.limit.0 {
+        if self.low_latency.len() + self.classic.len() >= self.limit {
             cx.drop(now, packet, DropReason::Overflow);
         } else if matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) {
             self.low_latency.push(packet);
@@ -396,7 +399,8 @@ mod tests {
     #[test]
     fn without_drops_on_overload_the_limit_is_what_drops() {
         let drops = |drop_on_overload| {
-            let params = Params { drop_on_overload, limit: Packets(300), ..Params::default() };
+            let limit = PacketLimit::packets(300);
+            let params = Params { drop_on_overload, limit, ..Params::default() };
             let mut bench = Bench::new(DualPi2::new(params, &init()));
             let slot = init().rate.expect("a rate").span_of(1514);
             for index in 0..20_000 {

@@ -24,15 +24,15 @@ use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Regis
 use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::packet::Packet;
-use crate::quantity::{Bytes, Packets};
+use crate::quantity::{Bytes, PacketLimit};
 use crate::units::{Span, Time};
 
 /// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Packets in all queues together.
-    pub limit: Packets,
+    /// Packets in all queues together, or bandwidth-delay products.
+    pub limit: PacketLimit,
     /// Memory of the packets in all queues together.
     pub memory_limit: Bytes,
     /// Number of queues, up to 65536.
@@ -57,7 +57,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
-            limit: Packets(10_240),
+            limit: PacketLimit::packets(10_240),
             memory_limit: Bytes(32 << 20),
             flows: 1024,
             quantum: None,
@@ -142,7 +142,7 @@ impl Registered for FqCodel {
                 ce_threshold: params.ce_threshold,
                 mtu,
             },
-            limit: params.limit.0,
+            limit: init.limit(params.limit).0,
             memory_limit: params.memory_limit.0,
             drop_batch: params.drop_batch,
         }
@@ -219,7 +219,8 @@ mod tests {
 
     #[test]
     fn overflow_halves_the_fattest_queue_in_batches() {
-        let mut bench = discipline(Params { limit: Packets(200), ..Params::default() });
+        let mut bench =
+            discipline(Params { limit: PacketLimit::packets(200), ..Params::default() });
         (0..50).for_each(|i| bench.offer(1, i, 1500, Ecn::NotEct));
         (0..151).for_each(|i| bench.offer(2, i, 1500, Ecn::NotEct));
         assert_eq!(bench.counters.drops[DropReason::Overflow as usize], 64);

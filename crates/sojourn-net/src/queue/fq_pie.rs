@@ -24,7 +24,7 @@ use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Regis
 use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::packet::Packet;
-use crate::quantity::{Bytes, Packets, Percent};
+use crate::quantity::{Bytes, PacketLimit, Percent};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 
@@ -32,8 +32,8 @@ use crate::units::{Span, Time};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Packets in all queues together.
-    pub limit: Packets,
+    /// Packets in all queues together, or bandwidth-delay products.
+    pub limit: PacketLimit,
     /// Number of queues, up to 65536.
     pub flows: u32,
     /// Bytes a queue may send in its turn, at least 256; default: a full packet.
@@ -61,7 +61,7 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
-            limit: Packets(10_240),
+            limit: PacketLimit::packets(10_240),
             flows: 1024,
             quantum: None,
             target: Span::from_millis(15),
@@ -117,7 +117,7 @@ impl Registered for FqPie {
             config,
             update: params.update,
             next_update: Time::ZERO + params.update,
-            limit: params.limit.0,
+            limit: init.limit(params.limit).0,
             ecn: params.ecn.unwrap_or(init.ecn),
             mark_below: params.mark_below.fraction(),
             random: init.random.stream(),

@@ -9,6 +9,7 @@ impl Kind for Queue {
     const PLURAL: &'static str = "queues";
     const TITLE: &'static str = "queue discipline";
     const EXAMPLE: &'static str = "fifo";
+    const DEFAULT: Option<&'static str> = Some("fifo");
     type Facts = QueueFacts;
     type Make = Make;
 }

@@ -1,7 +1,9 @@
 //! Many FIFOs of packets in one slab, so that a discipline with a thousand queues allocates nothing
 //! per packet and a short backlog stays within a few cache lines.
 
+use super::QueueInit;
 use crate::packet::Packet;
+use crate::quantity::Limit;
 
 const NIL: u32 = u32::MAX;
 
@@ -125,6 +127,13 @@ impl PacketStore {
 #[inline]
 pub fn memory_of(packet: &Packet) -> u64 {
     u64::from((packet.size + 14 + 64 + 320).next_power_of_two()) + 256
+}
+
+/// Kernel memory within a limit; packets count as full ones.
+pub fn memory_within(limit: Limit, init: &QueueInit) -> u64 {
+    let (packets, bytes) = init.limit(limit);
+    let full = Packet { size: init.full_packet, ..Packet::default() };
+    packets.saturating_mul(memory_of(&full)).min(bytes)
 }
 
 #[cfg(test)]

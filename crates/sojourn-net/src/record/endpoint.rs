@@ -1,27 +1,45 @@
 //! An endpoint whose state is recorded.
 
+use std::sync::Arc;
+
 use super::capture::HostTap;
 use super::live::Watch;
+use super::qlog::QlogTap;
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
 use crate::counters::reception::ReceptionFigures;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Datagrams, Endpoint, RecoveryState};
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::Time;
 
 /// Delegates to an endpoint; records changes of its state once it has nothing more to send, and what it
-/// sends and receives.
+/// sends, receives and takes for lost.
 pub struct RecordedEndpoint {
     inner: Box<dyn Endpoint>,
     watch: Option<Watch>,
     tap: Option<HostTap>,
+    qlog: Option<Box<QlogTap>>,
 }
 
 impl RecordedEndpoint {
-    /// Records the state of `inner` with `watch`, its packets with `tap`.
-    pub fn new(inner: Box<dyn Endpoint>, watch: Option<Watch>, tap: Option<HostTap>) -> Self {
-        RecordedEndpoint { inner, watch, tap }
+    /// Records the state of `inner` with `watch`, its packets with `tap`, and both with `qlog`.
+    pub fn new(
+        inner: Box<dyn Endpoint>,
+        watch: Option<Watch>,
+        tap: Option<HostTap>,
+        qlog: Option<Box<QlogTap>>,
+    ) -> Self {
+        RecordedEndpoint { inner, watch, tap, qlog }
+    }
+
+    /// What the endpoint has found is told before it sends anything.
+    fn tell_found(&mut self, now: Time) {
+        if let Some(qlog) = &mut self.qlog
+            && let Some(state) = self.inner.recovery()
+        {
+            qlog.found(now, &state);
+        }
     }
 }
 
@@ -30,7 +48,11 @@ impl Endpoint for RecordedEndpoint {
         if let Some(tap) = &self.tap {
             tap.received(now, packet);
         }
+        if let Some(qlog) = &mut self.qlog {
+            qlog.received(now, packet);
+        }
         self.inner.on_packet(now, packet);
+        self.tell_found(now);
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
@@ -38,6 +60,11 @@ impl Endpoint for RecordedEndpoint {
         match (&packet, &mut self.watch, &self.tap) {
             (Some(packet), _, Some(tap)) => tap.sent(now, packet),
             (None, Some(watch), _) => watch.look(now, |out| self.inner.observe(out)),
+            _ => {}
+        }
+        match (&packet, &mut self.qlog) {
+            (Some(packet), Some(qlog)) => qlog.sent(now, packet),
+            (None, Some(qlog)) => qlog.settled(now, &*self.inner),
             _ => {}
         }
         packet
@@ -49,6 +76,7 @@ impl Endpoint for RecordedEndpoint {
 
     fn on_timeout(&mut self, now: Time) {
         self.inner.on_timeout(now);
+        self.tell_found(now);
     }
 
     fn on_departure(&mut self, now: Time, bytes: u32) {
@@ -87,8 +115,16 @@ impl Endpoint for RecordedEndpoint {
         self.inner.arrived()
     }
 
+    fn datagrams(&self) -> Option<Arc<dyn Datagrams>> {
+        self.inner.datagrams()
+    }
+
     fn observe(&self, out: &mut Observer<'_>) {
         self.inner.observe(out);
+    }
+
+    fn recovery(&self) -> Option<RecoveryState> {
+        self.inner.recovery()
     }
 
     fn rtt_histogram(&self) -> Option<&Histogram> {

@@ -1,9 +1,11 @@
 //! A receiving endpoint whose packets are measured.
 
+use std::sync::Arc;
+
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
 use crate::counters::reception::{Reception, ReceptionFigures};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Datagrams, Endpoint, RecoveryState};
 use crate::observe::Observer;
 use crate::packet::Packet;
 use crate::units::Time;
@@ -75,8 +77,16 @@ impl Endpoint for MeasuredEndpoint {
         self.inner.arrived()
     }
 
+    fn datagrams(&self) -> Option<Arc<dyn Datagrams>> {
+        self.inner.datagrams()
+    }
+
     fn observe(&self, out: &mut Observer<'_>) {
         self.inner.observe(out);
+    }
+
+    fn recovery(&self) -> Option<RecoveryState> {
+        self.inner.recovery()
     }
 
     fn rtt_histogram(&self) -> Option<&Histogram> {

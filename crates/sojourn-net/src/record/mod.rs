@@ -14,6 +14,7 @@ pub mod live;
 mod measured;
 mod node;
 mod outcome;
+pub mod qlog;
 mod recorder;
 mod samples;
 mod table;

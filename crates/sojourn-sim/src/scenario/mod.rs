@@ -201,6 +201,14 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_without_kind_is_a_fifo() {
+        let silent = EXAMPLE.replace("kind = \"fifo\", ", "");
+        assert_ne!(silent, EXAMPLE);
+        let canonical = |text: &str| Scenario::from_toml(text, builtin()).unwrap().to_json();
+        assert_eq!(canonical(&silent), canonical(EXAMPLE));
+    }
+
+    #[test]
     fn count_expands_in_the_order_of_the_file() {
         let scenario = Scenario::from_toml(EXAMPLE, builtin()).unwrap();
         let entries: Vec<_> = scenario.flows_expanded().iter().map(|f| (f.id, f.entry)).collect();

@@ -105,7 +105,27 @@ fn each_bad_field_is_named_with_what_was_given_and_what_is_allowed() {
             json!({ "kind": "fifo", "limit": 40 }),
             "topology.bottleneck.queue.limit: invalid type: integer `40`, expected a queue size such as \"40 packets\", \"60 kB\" or \"1 bdp\"",
         ),
+        (
+            queue.into(),
+            json!({ "kind": "fq_codel", "limit": "60 kB" }),
+            "topology.bottleneck.queue.limit: '60 kB': expected a number of packets such as \"40 packets\", or \"1 bdp\"",
+        ),
         // Names and keys.
+        (
+            queue.into(),
+            json!({ "target": "5 ms" }),
+            "topology.bottleneck.queue.target: unknown key 'target'; allowed: limit; without kind it is a fifo",
+        ),
+        (
+            queue.into(),
+            json!({ "kind": "", "limit": "1 bdp" }),
+            "topology.bottleneck.queue: kind is \"\"; expected a name, or a table such as ",
+        ),
+        (
+            queue.into(),
+            json!({}),
+            "topology.bottleneck.queue: kind is missing; expected a name, or a table such as { kind = \"fifo\" }",
+        ),
         (
             flow("cca"),
             json!("cubik"),

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalsSpec;
 use crate::edge::medium_spec::MediumSpec;
-use crate::spec::{Flow, FlowSpec, PcapSpec, Recorded, Spec, Stack, TcpMetrics, Topology};
+use crate::spec::{
+    Flow, FlowSpec, PcapSpec, QlogSpec, Recorded, Spec, Stack, TcpMetrics, Topology,
+};
 use crate::units::Span;
 
 /// A network, its flows and the measurement, as a scenario file gives them.
@@ -40,6 +42,9 @@ pub struct ScenarioSpec {
     /// What a capture has (`pcap` of `record`): which flows, at which links, how much of a packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pcap: Option<PcapSpec>,
+    /// How events are written (`qlog` of `record`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qlog: Option<QlogSpec>,
     /// Shared media, which links name by their `id`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<MediumSpec>,

@@ -1,7 +1,9 @@
 //! Result of a scenario's sections for one run.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use crate::endpoint::Datagrams;
 use crate::given::Given;
 
 /// Values that nodes and flows get from the sections. It is made anew for each run: nodes may use
@@ -12,4 +14,6 @@ pub struct Gift {
     pub nodes: Given,
     /// Numbers of flows that send nothing: they only count what another flow delivers.
     pub silent: BTreeSet<u32>,
+    /// The datagrams that nodes send each other, if their packets carry only numbers.
+    pub datagrams: Option<Arc<dyn Datagrams>>,
 }

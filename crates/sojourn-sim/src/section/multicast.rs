@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_tree_needs_no_wing() {
-        let Gift { nodes, silent } = gift(json!({ "group": "all" })).unwrap();
+        let Gift { nodes, silent, .. } = gift(json!({ "group": "all" })).unwrap();
         let groups = nodes.get::<Groups>().unwrap();
         assert_eq!((groups.streams.len(), groups.streams[0].sender()), (1, Some(0)));
         assert_eq!(silent.into_iter().collect::<Vec<_>>(), [1]);

@@ -19,6 +19,7 @@ use crate::units::{Span, Time};
 
 pub use application::Application;
 pub use build::Surroundings;
+pub use recorded::setup as capture_setup;
 
 use hosts::FlowHosts;
 use sampler::Sampler;

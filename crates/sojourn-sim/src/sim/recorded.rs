@@ -6,8 +6,9 @@ use crate::endpoint::Endpoint;
 use crate::record::RecordedEndpoint;
 use crate::record::capture::{Capture, Conversation, Headers, HostTap, Setup, address};
 use crate::record::live::{Log, Sink, Watch};
+use crate::record::qlog::{About, QlogTap};
 use crate::scenario::Scenario;
-use crate::spec::{BufferSize, FlowSpec, Recorded};
+use crate::spec::{BufferSize, EcnMode, Flow, FlowSpec, Recorded};
 
 /// Destination of what the scenario asks to be recorded.
 pub(super) fn log(scenario: &Scenario, sink: Sink) -> Log {
@@ -18,8 +19,8 @@ pub(super) fn log(scenario: &Scenario, sink: Sink) -> Log {
     }
 }
 
-/// What the capture of a scenario consists of.
-fn setup(scenario: &Scenario) -> Setup {
+/// What the capture of a scenario consists of, with the hosts of its plan.
+pub fn setup(scenario: &Scenario) -> Setup {
     let (plan, spec) = (scenario.plan(), scenario.pcap.clone().unwrap_or_default());
     let wanted =
         |path: usize| spec.flows.as_ref().is_none_or(|flows| flows.contains(&(path as u32)));
@@ -44,6 +45,8 @@ pub(super) struct Captured {
     capture: Capture,
     /// Of the sender's host and of the receiver's.
     hosts: [HostTap; 2],
+    /// Numbers of these.
+    numbers: [u16; 2],
 }
 
 impl Captured {
@@ -52,44 +55,77 @@ impl Captured {
         let capture = log?.capture()?.clone();
         let (plan, routes) = (scenario.plan(), &scenario.plan().routes[path]);
         let host = |number: u16| capture.host(&plan.nodes[usize::from(number)].name);
+        let numbers = [routes.source, routes.destination];
         let hosts = [host(routes.source)?, host(routes.destination)?];
-        capture.wants(path as u32).then_some(Captured { capture, hosts })
+        capture.wants(path as u32).then_some(Captured { capture, hosts, numbers })
     }
 
-    /// The taps of a flow of this path, which begins; `both` ends may send data.
-    fn begin(&self, flow: u32, spec: &FlowSpec, both: bool) -> [HostTap; 2] {
+    /// The taps of a flow of this path, which begins at these ends; `both` may send data.
+    fn begin(
+        &self,
+        ends: &[Box<dyn Endpoint>; 2],
+        (flow, spec, both): (u32, &FlowSpec, bool),
+    ) -> [HostTap; 2] {
         let buffer = match spec.receive_buffer {
             BufferSize::Auto => u32::MAX.into(),
             BufferSize::Stack => 0,
             BufferSize::Bytes(bytes) => bytes,
         };
         let ecn = spec.ecn.unwrap_or_default();
-        self.capture.open(flow, Conversation { mss: spec.mss, ecn, buffer, both });
+        let (mss, hosts) = (spec.mss, self.numbers);
+        self.capture.open(flow, Conversation { mss, ecn, buffer, both, hosts });
+        let carried = ends.each_ref().map(|end| end.datagrams());
+        if carried.iter().any(Option::is_some) {
+            self.capture.carry(flow, carried);
+        }
         self.hosts.clone()
     }
 }
 
-/// The two ends of a flow, the sender's first, of whom `both` may send data; `watch` records the
-/// sender's state, `captured` their packets.
-pub(super) fn ends(
-    ends: [Box<dyn Endpoint>; 2],
-    (flow, spec, both): (u32, &FlowSpec, bool),
+/// What records the sender of a declared flow.
+#[derive(Debug, Default)]
+pub(super) struct Told {
     watch: Option<Watch>,
-    captured: Option<&Captured>,
-) -> [Box<dyn Endpoint>; 2] {
-    let [sender, receiver] = ends;
-    let taps = captured.map(|captured| captured.begin(flow, spec, both).map(Some));
-    let [here, there] = taps.unwrap_or_default();
-    [recorded(sender, watch, here), recorded(receiver, None, there)]
+    qlog: Option<Box<QlogTap>>,
 }
 
-fn recorded(
-    end: Box<dyn Endpoint>,
-    watch: Option<Watch>,
-    tap: Option<HostTap>,
-) -> Box<dyn Endpoint> {
-    match watch.is_some() || tap.is_some() {
-        true => Box::new(RecordedEndpoint::new(end, watch, tap)),
+impl Told {
+    /// What the scenario asks for.
+    pub(super) fn of(flow: &Flow<'_>, scenario: &Scenario, log: Option<&Log>) -> Self {
+        let Some(log) = log else { return Told::default() };
+        let about = About {
+            flow: flow.id,
+            title: &scenario.name,
+            transport: &flow.spec.transport.kind,
+            ecn: flow.spec.ecn.unwrap_or_default() != EcnMode::Off,
+            version: scenario.qlog.unwrap_or_default().version,
+        };
+        let asked = scenario.record.contains(&Recorded::Qlog);
+        Told {
+            watch: log.watch(Recorded::Cc, &format!("flow.{}.cc", flow.id)),
+            qlog: asked.then(|| Box::new(QlogTap::new(log.clone(), &about))),
+        }
+    }
+}
+
+/// The two ends of a flow, the sender's first, `about` which is known: its number, its keys, whether
+/// both may send data. `told` records the sender, `captured` the packets of both.
+pub(super) fn ends(
+    ends: [Box<dyn Endpoint>; 2],
+    about: (u32, &FlowSpec, bool),
+    told: Told,
+    captured: Option<&Captured>,
+) -> [Box<dyn Endpoint>; 2] {
+    let taps = captured.map(|captured| captured.begin(&ends, about).map(Some));
+    let [sender, receiver] = ends;
+    let [here, there] = taps.unwrap_or_default();
+    [recorded(sender, told, here), recorded(receiver, Told::default(), there)]
+}
+
+fn recorded(end: Box<dyn Endpoint>, told: Told, tap: Option<HostTap>) -> Box<dyn Endpoint> {
+    let Told { watch, qlog } = told;
+    match watch.is_some() || qlog.is_some() || tap.is_some() {
+        true => Box::new(RecordedEndpoint::new(end, watch, tap, qlog)),
         false => end,
     }
 }

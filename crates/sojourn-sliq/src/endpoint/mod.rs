@@ -1,6 +1,7 @@
 //! SLIQ's two ends in the simulator.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::connection::{Connection, Event};
 use super::mailbox::{Mailbox, Spare};
@@ -10,7 +11,7 @@ use super::wire::{Datagram, UNDERLAY};
 use sojourn_base::counters::FlowCounters;
 use sojourn_base::counters::histogram::Histogram;
 use sojourn_base::counters::reception::ReceptionFigures;
-use sojourn_base::endpoint::Endpoint;
+use sojourn_base::endpoint::{Datagrams, Endpoint};
 use sojourn_base::observe::Observer;
 use sojourn_base::packet::{Address, Ecn, Header, Opaque, Packet};
 use sojourn_base::units::{Span, Time};
@@ -205,6 +206,10 @@ impl Endpoint for End {
         self.unsent.clear();
         self.connection.forget_queue(STREAM);
         self.close(now);
+    }
+
+    fn datagrams(&self) -> Option<Arc<dyn Datagrams>> {
+        Some(Arc::new(self.init.boxes[0].clone()))
     }
 
     fn observe(&self, out: &mut Observer<'_>) {

@@ -101,6 +101,10 @@ impl Payload for Message {
         self.as_ref().len()
     }
 
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.as_ref());
+    }
+
     fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<(Self, u16)> {
         encode(sources, range)
     }

@@ -5,9 +5,10 @@ use super::{
     ACK, Ack, CLOSE, COUNT, CREATE_STREAM, CreateStream, DATA, Data, Datagram, HANDSHAKE,
     Handshake, HandshakeKind, MEASUREMENT, Message, SYNC, TRAIN, Train, TrainKind,
 };
+use crate::payload::Payload;
 
 /// Appends the datagram's bytes.
-pub fn encode<P: AsRef<[u8]>>(datagram: &Datagram<P>, out: &mut Vec<u8>) {
+pub fn encode<P: Payload>(datagram: &Datagram<P>, out: &mut Vec<u8>) {
     match datagram {
         Datagram::Handshake(handshake) => put_handshake(handshake, out),
         Datagram::CreateStream(create) => put_create(create, out),
@@ -59,7 +60,7 @@ fn put_train(train: &Train, out: &mut Vec<u8>) {
     out.resize(out.len() + usize::from(train.padding), 0);
 }
 
-fn put_message<P: AsRef<[u8]>>(message: &Message<P>, out: &mut Vec<u8>) {
+fn put_message<P: Payload>(message: &Message<P>, out: &mut Vec<u8>) {
     if let Some(sync) = message.sync {
         out.extend([SYNC, sync.control]);
         out.u16(sync.seq);
@@ -79,8 +80,8 @@ fn put_message<P: AsRef<[u8]>>(message: &Message<P>, out: &mut Vec<u8>) {
         out.u32(measurement.max_delay);
     }
     if let Some((data, payload)) = &message.data {
-        put_data(data, payload.as_ref().len() as u16, out);
-        out.extend(payload.as_ref());
+        put_data(data, payload.len() as u16, out);
+        payload.put(out);
     }
 }
 

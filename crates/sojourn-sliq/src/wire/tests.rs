@@ -6,12 +6,6 @@ use super::*;
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Raw(Vec<u8>);
 
-impl AsRef<[u8]> for Raw {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
 impl From<&[u8]> for Raw {
     fn from(bytes: &[u8]) -> Self {
         Raw(bytes.to_vec())
@@ -21,6 +15,10 @@ impl From<&[u8]> for Raw {
 impl Payload for Raw {
     fn len(&self) -> usize {
         self.0.len()
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend(&self.0);
     }
 
     fn encode(_: &[(u32, Self)], _: std::ops::Range<u8>) -> Vec<(Self, u16)> {

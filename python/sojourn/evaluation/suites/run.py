@@ -23,6 +23,7 @@ from sojourn.store.batches import Batches, Warn
 from sojourn.store.place import clear
 from sojourn.store.rows import coordinate_paths
 from sojourn.sweeps import run, table
+from sojourn.sweeps.axes import axes
 from sojourn.sweeps.directory import edits, is_on
 from sojourn.sweeps.expand import Plan, plan
 from sojourn.sweeps.known import count
@@ -80,7 +81,7 @@ class _Sweep:
 
     @property
     def grid(self) -> list[str]:
-        return list((self.scenario.sweep or {}).get("grid", {}))
+        return list(axes(self.scenario.sweep or {}))
 
     @property
     def replications(self) -> int:

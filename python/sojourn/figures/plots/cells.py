@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 
 import polars as pl
 
@@ -15,19 +14,21 @@ from sojourn.names import unknown
 from sojourn.sweeps.table import half_width
 
 #: Columns of values that are no axes.
-_NO_AXES = ("key", "replication", "value", "size_low", "size_high", "half_width")
+_NO_AXES = ("key", "replication", "pilot", "value", "text", "size_low", "size_high", "half_width")
 
 
 @dataclass(frozen=True)
 class Cells:
     """Values at the places of a figure."""
 
-    #: Columns: the chosen axes, ``replication`` and ``value``, one row per value.
+    #: Columns: the chosen axes, ``replication``, ``pilot`` and ``value``, one row per value.
     rows: pl.DataFrame
     #: What is averaged or pooled over, in words.
-    over: Sequence[str]
-    #: How many replications said how many there are, if the sweep has a rule.
-    pilot: int | None = None
+    over: Sequence[str] = ()
+
+    def means(self, chosen: Sequence[str]) -> pl.DataFrame:
+        """Mean and half width of its 95 % confidence interval at each place: ``mean``, ``half``."""
+        return _means(self.rows, chosen)
 
 
 def axes_of(rows: pl.DataFrame) -> list[str]:
@@ -43,13 +44,14 @@ def check(chosen: Mapping[str, str | None], rows: pl.DataFrame) -> None:
 
 
 def kept(rows: pl.DataFrame, where: Sequence[tuple[str, str]]) -> pl.DataFrame:
-    """The rows at which the axes have these values."""
-    for axis, value in where:
+    """The rows at which each of the axes has one of its values."""
+    for axis in dict.fromkeys(axis for axis, _ in where):
         check({"--where": axis}, rows)
-        known = _known(rows, axis)
-        if value not in known:
-            raise ScenarioError(f"--where {axis}: {unknown('value', value, known)}")
-        rows = rows.filter(pl.col(axis).cast(pl.String) == value)
+        known, values = _known(rows, axis), [value for each, value in where if each == axis]
+        for value in values:
+            if value not in known:
+                raise ScenarioError(f"--where {axis}: {unknown('value', value, known)}")
+        rows = rows.filter(pl.col(axis).cast(pl.String).is_in(values))
     return rows
 
 
@@ -70,11 +72,11 @@ def names_mixed(rows: pl.DataFrame, chosen: Sequence[str]) -> dict[str, list[str
     return {
         axis: values
         for axis, values in mixed(rows, chosen).items()
-        if axis != "flow" and any(isnan(words.quantity(value)[0]) for value in values)
+        if axis != "flow" and (axis == "result" or any(map(words.is_name, values)))
     }
 
 
-def cells(rows: pl.DataFrame, chosen: Sequence[str], pilot: int | None = None) -> Cells:
+def cells(rows: pl.DataFrame, chosen: Sequence[str]) -> Cells:
     """The values by the chosen axes, which leave no names mixed."""
     over = []
     for axis, values in mixed(rows, chosen).items():
@@ -86,23 +88,21 @@ def cells(rows: pl.DataFrame, chosen: Sequence[str], pilot: int | None = None) -
     least, most = counts[0], counts[-1]
     if rows["replication"].n_unique() > 1:
         over.append(f"{least} to {most} replications" if least != most else f"{most} replications")
-    return Cells(rows, over, pilot)
+    return Cells(rows, over)
 
 
-def means(found: Cells, chosen: Sequence[str]) -> pl.DataFrame:
+def _means(rows: pl.DataFrame, chosen: Sequence[str]) -> pl.DataFrame:
     """Mean and half width of its 95 % confidence interval at each place: of each replication's
     own mean, because what shares a replication is not independent. Where the first replications
     said how many there are, the interval is made of their spread, and those replications count
     that are at every point that a place averages over.
     """
-    each = found.rows.group_by(*chosen, "replication", maintain_order=True).agg(
-        pl.col("value").mean(), pl.len().alias("size")
+    each = rows.group_by(*chosen, "replication", maintain_order=True).agg(
+        pl.col("value").mean(), pl.len().alias("size"), pl.col("pilot").first()
     )
-    first = pl.lit(True)
-    if found.pilot:
-        size = pl.col("size")
-        each = each.filter(size == (size.max().over(*chosen) if chosen else size.max()))
-        first = pl.col("replication") < found.pilot
+    size, told = pl.col("size"), pl.col("pilot").is_null()
+    each = each.filter(told | (size == (size.max().over(*chosen) if chosen else size.max())))
+    first = told | (pl.col("replication") < pl.col("pilot"))
     value = pl.col("value")
     of = each.group_by(*chosen, maintain_order=True).agg(
         value.mean().alias("mean"),

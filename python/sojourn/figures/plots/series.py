@@ -53,28 +53,30 @@ def evaluate(source: Source, name: str) -> Values:
     scope, samples = _SAMPLES[name]
     members = source.of_scope(scope)
     parts = []
-    for key, run in runs_of(source):
+    for result, key, run in runs_of(source):
         times, values = _timed(run, scope), samples(run)
-        mine = members.filter(pl.col("key") == key)
-        who = [c for c in ("key", "replication", *source.paths, *MEMBERS) if c in mine.columns]
+        mine = members.filter(result=result, key=key)
+        who = dict.fromkeys(c for c in (*source.keys, *MEMBERS) if c in mine.columns)
         for _, of_point in mine.group_by("point", maintain_order=True):
-            for place, row in enumerate(of_point.select(who).iter_rows(named=True)):
+            for place, row in enumerate(of_point.select(list(who)).iter_rows(named=True)):
                 columns = {c: pl.lit(v, of_point.schema[c]) for c, v in row.items()}
                 timed = pl.DataFrame({"time": times, "value": values[:, place]})
                 parts.append(timed.with_columns(**columns))
     if not parts:
-        raise ScenarioError(f"{source.directory}: holds no samples; sweep with --samples")
+        raise ScenarioError(f"{source.name}: holds no samples; sweep with --samples")
     rows = pl.concat(parts).filter(pl.col("value").is_finite())
     return Values(rows, words.of_metric(name))
 
 
-def runs_of(source: Source) -> Iterator[tuple[str, RunData]]:
-    """The key and the data of each run whose samples are stored."""
-    if source.run is not None:
-        yield "", source.run.data
-        return
-    stored = Samples(source.directory, tell)
-    yield from stored.of(set(source.rows["key"]) & stored.keys())
+def runs_of(source: Source) -> Iterator[tuple[str, str, RunData]]:
+    """The result, the key and the data of each run whose samples are stored."""
+    for name, one in source.results.items():
+        if one.run is not None:
+            yield name, "", one.run.data
+            continue
+        kept = Samples(one.directory, tell)
+        for key, run in kept.of(set(one.rows["key"]) & kept.keys()):
+            yield name, key, run
 
 
 def _timed(run: RunData, scope: str) -> Matrix:

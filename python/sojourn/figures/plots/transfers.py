@@ -20,13 +20,13 @@ QUANTITIES: Mapping[str, str] = {"fct": "Completion time (s)", "slowdown": "Slow
 def evaluate(source: Source, quantity: str) -> Values:
     """The completion times or slowdowns of all transfers of the cohorts."""
     parts = []
-    for key, run in runs_of(source):
-        mine = source.of_scope("transfer").filter(pl.col("key") == key)
-        points = mine.unique("point").select("key", "replication", *source.paths)
+    for result, key, run in runs_of(source):
+        mine = source.of_scope("transfer").filter(result=result, key=key)
+        points = mine.unique("point").select(source.keys)
         if len(points):
             parts.append(points.join(_transfers(run, quantity), how="cross"))
     if not parts:
-        raise ScenarioError(f"{source.directory}: holds no transfers; sweep with --samples")
+        raise ScenarioError(f"{source.name}: holds no transfers; sweep with --samples")
     return Values(pl.concat(parts), QUANTITIES[quantity])
 
 

@@ -52,30 +52,29 @@ def of_metric(source: Source, name: str) -> Values:
     if name not in rows.columns or not rows[name].count():
         further = any(m.on_request for m in metrics() if m.name == name)
         hint = f'; it takes further runs: sweep with metrics = ["{name}"]' if further else ""
-        raise ScenarioError(f"--y {name}: {source.directory} has no values of it{hint}")
+        raise ScenarioError(f"--y {name}: {source.name} has no values of it{hint}")
     members = [c for c in MEMBERS if c in rows.columns]
     if scopes[0] == "transfer":
         rows = rows.with_columns(half_width=_half_widths(source, name))
         members += ["size_low", "size_high", "half_width"]
-    chosen = rows.select(*_run(source), *members, pl.col(name).cast(pl.Float64).alias("value"))
+    columns = dict.fromkeys([*source.keys, *members])
+    chosen = rows.select(*columns, pl.col(name).cast(pl.Float64).alias("value"))
     return Values(chosen.drop_nulls("value"), words.of_metric(name))
 
 
 def _half_widths(source: Source, name: str) -> pl.Series | None:
-    """Of the intervals of a single run, where there are any; null in a sweep, whose replications
+    """Of the intervals of single runs, where there are any; null in a sweep, whose replications
     say more.
     """
-    if source.run is None or not name.startswith(QUANTITIES):
+    if not (source.runs and name.startswith(QUANTITIES)):
         return None
-    return pl.Series(source.run.intervals(name), dtype=pl.Float64, nan_to_null=True)
+    runs = [one.run for one in source.results.values() if one.run]
+    widths = [width for run in runs for width in run.intervals(name)]
+    return pl.Series(widths, dtype=pl.Float64, nan_to_null=True)
 
 
 def _names() -> list[str]:
     return list(dict.fromkeys(m.name for m in metrics()))
-
-
-def _run(source: Source) -> list[str]:
-    return ["key", "replication", *source.paths]
 
 
 def _flows(source: Source, metric: str) -> pl.DataFrame:
@@ -103,21 +102,25 @@ def _is(source: Source, flows: pl.DataFrame, name: str) -> pl.Expr:
 def _share(source: Source, flows: pl.DataFrame, metric: str, match: re.Match[str]) -> Values:
     name = match["name"].strip()
     mine = pl.col("value").filter(_is(source, flows, name)).sum()
-    percent = flows.group_by(_run(source), maintain_order=True).agg(
+    percent = flows.group_by(source.keys, maintain_order=True).agg(
         value=100 * mine / pl.col("value").sum()
     )
     quantity = words.small(words.of_metric(metric).partition(" (")[0])
-    label = f"{words.of_value(name)}'s share of {quantity} (%)"
+    label = f"{words.capital(_told(name))}'s share of {quantity} (%)"
     return Values(_defined(percent), label)
 
 
 def _ratio(source: Source, flows: pl.DataFrame, metric: str, match: re.Match[str]) -> Values:
     names = [match[part].strip() for part in ("over", "under")]
     over, under = (pl.col("value").filter(_is(source, flows, n)).mean() for n in names)
-    ratios = flows.group_by(_run(source), maintain_order=True).agg(value=over / under)
-    told = [f"flow {n}" if n.isdigit() else words.of_value(n) for n in names]
+    ratios = flows.group_by(source.keys, maintain_order=True).agg(value=over / under)
     quantity = words.of_metric(metric).partition(" (")[0]
-    return Values(_defined(ratios), f"{quantity}: {told[0]} / {told[1]}")
+    return Values(_defined(ratios), f"{quantity}: {' / '.join(map(_told, names))}")
+
+
+def _told(name: str) -> str:
+    """A flow by its id, or flows by their label or control."""
+    return f"flow {name}" if name.isdigit() else words.of_value(name)
 
 
 def _sum(source: Source, flows: pl.DataFrame, metric: str, match: re.Match[str]) -> Values:
@@ -125,7 +128,7 @@ def _sum(source: Source, flows: pl.DataFrame, metric: str, match: re.Match[str])
     named = flows.drop_nulls(by)
     if not len(named):
         raise ScenarioError(f"--y {match[0]}: no flow has a {by}")
-    sums = named.group_by(*_run(source), by, maintain_order=True).agg(pl.col("value").sum())
+    sums = named.group_by(*source.keys, by, maintain_order=True).agg(pl.col("value").sum())
     return Values(_defined(sums), words.of_metric(metric).replace(" (", ", sum (", 1))
 
 

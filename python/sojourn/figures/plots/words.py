@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+from math import isnan
 
-from sojourn.catalogue import members
+from sojourn.figures.plots.spelling import spelled
+from sojourn.json_types import Json, Scalar
 from sojourn.metrics import metrics
 from sojourn.quantity import split
 
@@ -21,18 +24,13 @@ _FIELDS = {
     "mss": "MSS",
     "ecn": "ECN",
 }
-_CONTROLS = {
-    "bbr": "BBR",
-    "bbr3": "BBRv3",
-    "bic": "BIC",
-    "dctcp": "DCTCP",
-    "dctcp-sce": "DCTCP-SCE",
-    "reno-sce": "Reno-SCE",
-    "cubic-sce": "Cubic-SCE",
-    "highspeed": "HighSpeed",
-    "htcp": "H-TCP",
-    "ledbat": "LEDBAT",
-    "yeah": "YeAH",
+#: What every sender and every queue lets be seen, with units.
+_STATES = {
+    "cwnd": ("Congestion window", "segments"),
+    "ssthresh": ("Slow-start threshold", "segments"),
+    "pacing_rate": ("Pacing rate", "bit/s"),
+    "packets": ("Packets that wait", ""),
+    "bytes": ("Bytes that wait", ""),
 }
 #: What is said of no aggregate: a mean is what one expects.
 _EXPECTED = {"", "mean", "value", "count", "total", "ratio of totals", "ratio of means"}
@@ -47,6 +45,12 @@ def of_metric(name: str) -> str:
     return with_unit(capital(words), metric.unit)
 
 
+def of_state(name: str, of_one: str) -> str:
+    """What a control or a queue lets be seen, and ``of_one`` of them: ``Mode of flow 0``."""
+    words, unit = _STATES.get(name, (capital(name.replace("_", " ")), ""))
+    return with_unit(f"{words}{of_one}", unit)
+
+
 def of_path(path: str) -> str:
     """What a field, or a column of the flows, is called."""
     where, field = path.rpartition(".")[::2]
@@ -58,13 +62,39 @@ def of_path(path: str) -> str:
     return f"Bottleneck {words.lower()}" if field == "rate" and "bottleneck" in where else words
 
 
-def of_value(text: str) -> str:
-    """A name as it is written in prose; quantities as they are, but for bandwidth-delay products
-    in capitals.
+def of_value(value: Scalar) -> str:
+    """A value of an axis as it is written in prose: names of the catalogue as their field spells
+    them, others and quantities as they are, a table by its kind and its other keys.
     """
-    if any(member.name == text for member in members("ccas")):
-        return _CONTROLS.get(text, capital(text))
-    return text.replace(" bdp", " BDP")
+    if value is None:
+        return "none"
+    table = _table(str(value))
+    if table is None:
+        return spelled(str(value))
+    kind = [str(table.pop("kind"))] if "kind" in table else []
+    return spelled(", ".join([*kind, *(f"{key} {each}" for key, each in table.items())]))
+
+
+def of_place(axis: str, value: Scalar) -> str:
+    """A value apart from its axis: a name speaks for itself, a number needs its field."""
+    told = of_value(value)
+    if axis == "flow":
+        return f"flow {told}"
+    return told if is_name(str(value)) else f"{of_path(axis)} {told}"
+
+
+def is_name(text: str) -> bool:
+    """Whether a value of an axis is no number or quantity."""
+    return isnan(quantity(text)[0])
+
+
+def _table(text: str) -> dict[str, Json] | None:
+    """The table that a grid's value is, if it is one."""
+    try:
+        read = json.loads(text)
+    except ValueError:
+        return None
+    return read if isinstance(read, dict) else None
 
 
 def quantity(text: str) -> tuple[float, str]:

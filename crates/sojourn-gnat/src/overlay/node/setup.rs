@@ -132,7 +132,7 @@ impl Overlay {
             let tuple = FiveTuple { source: mine, destination: theirs, ports: 0 };
             let reach = Reach {
                 port: *port,
-                boxes: [(self.me, member), (member, self.me)]
+                boxes: [(mine, theirs), (theirs, mine)]
                     .map(|(from, to)| self.mailboxes.between(from, to)),
                 tuple,
                 controls: self.params.controls.clone(),

@@ -29,8 +29,8 @@ pub struct LinkSpec {
     pub rate: Option<Rate>,
     /// Propagation delay of this direction.
     pub delay: Span,
-    /// Queue discipline before the transmitter. Default: `fifo` of `1 bdp` if there is a rate, else
-    /// none.
+    /// Queue discipline before the transmitter; a table without `kind` is a `fifo`. Default: `fifo`
+    /// of `1 bdp` if there is a rate, else none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Spec<Queue>>,
     /// The shared medium that carries it in both directions: the `id` of an entry of `media`, or a
@@ -162,7 +162,7 @@ impl LinkSpec {
         Ok(())
     }
 
-    /// Refuses keys that a shared medium decides.
+    /// Refuses keys that a shared medium decides, and a queue whose discipline it would choose.
     fn validate_shared(&self) -> Result<(), FieldError> {
         let given = [
             ("rate", self.rate.is_some()),
@@ -172,6 +172,10 @@ impl LinkSpec {
             ("policer", self.policer.is_some()),
             ("device_queue", self.device_queue.0 > 0),
         ];
+        if self.queue.as_ref().is_some_and(|queue| queue.kind.is_empty()) {
+            let message = "kind is missing; which discipline is usual depends on the medium";
+            return Err(FieldError::new("queue", message));
+        }
         let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
         let message = "given as well as medium, which decides when the link's packets are sent";
         Err(FieldError::new(key, message))

@@ -95,11 +95,10 @@ pub use params::{Isolation, Masquerade, Params};
 pub use sce::{RampText, Sce};
 pub use shaper::Bandwidth;
 
-use super::store::PacketStore;
+use super::store::{PacketStore, memory_within};
 use super::{Backlog, Discipline, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::observe::Observer;
 use crate::packet::{Dscp, Packet};
-use crate::quantity::Bytes;
 use crate::rng::Stream;
 use crate::units::{Rate, Time};
 use sce::Ramp;
@@ -128,12 +127,12 @@ pub struct Cake {
     random: Stream,
 }
 
-fn memory_limit(params: &Params, rate: Option<Rate>, mtu: u32) -> u64 {
-    if let Some(Bytes(memory)) = params.memory {
-        return memory;
+fn memory_limit(params: &Params, rate: Option<Rate>, init: &QueueInit) -> u64 {
+    if let Some(memory) = params.memory {
+        return memory_within(memory, init);
     }
     let wanted = rate.map_or(u64::MAX, |rate| rate.bytes_in(params.rtt * 4).max(4 << 20));
-    wanted.min(10_240 * u64::from(mtu))
+    wanted.min(10_240 * u64::from(init.full_packet + init.overhead))
 }
 
 impl Registered for Cake {
@@ -166,7 +165,7 @@ impl Registered for Cake {
             ingress: params.ingress,
             backlog: Backlog::default(),
             memory: 0,
-            memory_limit: memory_limit(&params, rate, init.full_packet + init.overhead),
+            memory_limit: memory_limit(&params, rate, init),
             random,
         }
     }

@@ -11,7 +11,7 @@ use super::overhead::{Framing, Overhead};
 use super::sce::{RampText, Sce};
 use super::shaper::Bandwidth;
 use crate::error::FieldError;
-use crate::quantity::Bytes;
+use crate::quantity::{Bytes, Limit};
 use crate::spec::Stack;
 use crate::units::Span;
 
@@ -57,8 +57,9 @@ pub struct Params {
     /// Link-layer framing for which the shaper compensates; `none`: that of the keywords of
     /// `overhead`.
     pub framing: Framing,
-    /// Buffer memory. By default four intervals at the rate, at least 4 MiB.
-    pub memory: Option<Bytes>,
+    /// Buffer memory; packets and bandwidth-delay products are converted with the memory of a full
+    /// packet. By default four intervals at the rate, at least 4 MiB.
+    pub memory: Option<Limit>,
     /// Whether Cake shapes traffic that has already passed the bottleneck: drops then count as
     /// sent, and the target grows with the number of bulk flows.
     pub ingress: bool,

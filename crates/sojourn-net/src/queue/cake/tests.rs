@@ -5,6 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::catalogue::builtin;
 use crate::packet::{Direction, Ecn, FiveTuple, Flags, Header, TcpAck, Way};
+use crate::quantity::Limit;
 use crate::queue::{DropReason, QueueCounters};
 use crate::rng::StreamKey;
 use crate::spec::Queue;
@@ -332,7 +333,7 @@ fn sce_marks_only_ect0() {
 
 #[test]
 fn overflow_drops_from_the_longest_queue_and_everything_is_accounted_for() {
-    let params = Params { memory: Some(Bytes(100 * 2304)), ..Params::default() };
+    let params = Params { memory: Some(Limit::Bytes(100 * 2304)), ..Params::default() };
     let mut rig = Rig::new(cake(10_000_000, params), vec![]);
     for index in 0..10_000u32 {
         rig.now += Span::from_micros(if index % 3 == 0 { 900 } else { 10 });
@@ -383,7 +384,7 @@ fn ingress_mode_counts_what_it_drops_up_to_a_third() {
     }
     // One packet of three is dropped for want of memory: the shaper waits for it too.
     for (ingress, gap) in [(false, 1_211_200), (true, 1_211_200 * 3 / 2)] {
-        let params = Params { ingress, memory: Some(Bytes(2 * 2304)), ..Params::default() };
+        let params = Params { ingress, memory: Some(Limit::Bytes(2 * 2304)), ..Params::default() };
         let mut rig = Rig::new(cake(10_000_000, params), vec![]);
         (0..3).for_each(|_| rig.offer(Packet { size: PACKET, ..Packet::default() }));
         assert!(rig.depart().is_some() && rig.depart().is_some());

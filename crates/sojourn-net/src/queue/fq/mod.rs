@@ -32,7 +32,7 @@ use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Regis
 use crate::error::FieldError;
 use crate::observe::Observer;
 use crate::packet::Packet;
-use crate::quantity::{Bytes, Packets};
+use crate::quantity::{Bytes, PacketLimit};
 use crate::spec::Stack;
 use crate::units::{Span, Time};
 
@@ -46,10 +46,10 @@ use places::Places;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Waiting packets in all.
-    pub limit: Packets,
-    /// Waiting packets of one flow.
-    pub flow_limit: Packets,
+    /// Waiting packets in all, or bandwidth-delay products.
+    pub limit: PacketLimit,
+    /// Waiting packets of one flow, likewise.
+    pub flow_limit: PacketLimit,
     /// Framed bytes per turn. Default: two full packets.
     pub quantum: Option<Bytes>,
     /// Framed bytes that a new flow may send at once. Default: ten full packets.
@@ -63,8 +63,8 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
-            limit: Packets(10_000),
-            flow_limit: Packets(100),
+            limit: PacketLimit::packets(10_000),
+            flow_limit: PacketLimit::packets(100),
             quantum: None,
             initial_quantum: None,
             refill_delay: Span::from_millis(40),
@@ -134,8 +134,8 @@ impl Registered for Fq {
             },
             served: 0,
             backlog: Backlog::default(),
-            limit: params.limit.0,
-            flow_limit: params.flow_limit.0,
+            limit: init.limit(params.limit).0,
+            flow_limit: init.limit(params.flow_limit).0,
             quantum: bytes(params.quantum, 2),
             initial_quantum: bytes(params.initial_quantum, 10),
             refill_delay: params.refill_delay,
@@ -365,7 +365,8 @@ mod tests {
     /// to end.
     #[test]
     fn a_new_flow_waits_for_the_band() {
-        let mut bench = Bench::new(Params { flow_limit: Packets(500), ..Params::default() });
+        let mut bench =
+            Bench::new(Params { flow_limit: PacketLimit::packets(500), ..Params::default() });
         (0..300).for_each(|_| bench.offer(Time::ZERO, 0, 1500));
         // The fast path, the initial quantum in the first band, then some of the second.
         (0..30).for_each(|_| assert_eq!(bench.take(Time::ZERO).map(|p| p.flow), Some(0)));
@@ -402,7 +403,7 @@ mod tests {
 
     #[test]
     fn limits_hold_for_each_flow_and_for_all() {
-        let params = Params { limit: Packets(150), ..before_6_7() };
+        let params = Params { limit: PacketLimit::packets(150), ..before_6_7() };
         let mut bench = Bench::new(params);
         (0..120).for_each(|_| bench.offer(Time::ZERO, 0, 100));
         assert_eq!(bench.counters.drops[DropReason::Overflow as usize], 20);

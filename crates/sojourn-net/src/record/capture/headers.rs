@@ -2,9 +2,11 @@
 //! up from what it has: addresses from numbers of hosts, ports from the flow's number.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::tcp::Connection;
-use super::{Conversation, Wire};
+use super::legs::Legs;
+use super::{Carried, Conversation, Wire};
+use crate::endpoint::Datagrams;
 use crate::packet::checksum::{checksum, checksum_of};
 use crate::packet::{Direction, Header, Packet, headers};
 
@@ -41,16 +43,27 @@ fn ports(flow: u32, direction: Direction) -> [u16; 2] {
 /// Writes the headers of simulated packets.
 #[derive(Debug, Default)]
 pub struct Headers {
-    connections: HashMap<u32, Connection>,
+    connections: HashMap<u32, Legs>,
+    carried: HashMap<u32, Carried>,
+    between_nodes: Option<Arc<dyn Datagrams>>,
 }
 
 impl Wire for Headers {
     fn open(&mut self, flow: u32, ends: Conversation) {
-        self.connections.insert(flow, Connection::new(ends));
+        self.connections.insert(flow, Legs::new(ends));
+    }
+
+    fn carry(&mut self, flow: u32, carried: Carried) {
+        self.carried.insert(flow, carried);
+    }
+
+    fn carry_between_nodes(&mut self, carried: Arc<dyn Datagrams>) {
+        self.between_nodes = Some(carried);
     }
 
     fn close(&mut self, flow: u32) {
         self.connections.remove(&flow);
+        self.carried.remove(&flow);
     }
 
     fn write(&mut self, packet: &Packet, snap: usize, out: &mut Vec<u8>) -> bool {
@@ -68,36 +81,60 @@ impl Wire for Headers {
 }
 
 impl Headers {
+    /// Where the datagram that a packet carries is, if its header does not tell it.
+    fn carried_by(&self, packet: &Packet) -> Option<&Arc<dyn Datagrams>> {
+        if !matches!(packet.header, Header::Opaque(_)) {
+            return None;
+        }
+        match self.carried.get(&packet.flow) {
+            Some(ends) => ends[packet.direction() as usize].as_ref(),
+            None => self.between_nodes.as_ref(),
+        }
+    }
+
     /// Appends all headers of a packet, with the transport's checksum zero; returns whether it could.
     fn put(&mut self, packet: &Packet, out: &mut Vec<u8>) -> bool {
         let ports = ports(packet.flow, packet.direction());
+        let tuple = [packet.tuple.source, packet.tuple.destination];
         match (&packet.header, self.connections.get_mut(&packet.flow)) {
-            (Header::Segment(segment), Some(connection)) => {
-                put_ip(packet, TCP, out);
-                connection.put_segment((packet, segment), ports, out);
+            (Header::Segment(segment), Some(legs)) => {
+                put_ip(packet, TCP, hosts(legs.ends(), packet.direction()), out);
+                legs.of_segment(packet).put_segment((packet, segment), ports, out);
             }
-            (Header::Ack(ack), Some(connection)) => {
-                put_ip(packet, TCP, out);
-                connection.put_ack((packet, ack), ports, out);
+            (Header::Ack(ack), Some(legs)) => {
+                put_ip(packet, TCP, hosts(legs.ends(), packet.direction()), out);
+                legs.of_ack(packet).put_ack((packet, ack), ports, out);
             }
             (Header::Datagram(_) | Header::Opaque(_), _) => {
-                put_ip(packet, UDP, out);
+                put_ip(packet, UDP, tuple, out);
                 put_udp(packet, ports, out);
             }
             _ => return false,
+        }
+        if let Some(carried) = self.carried_by(packet) {
+            carried.write(packet, out); // zeros stand for what it does not know any more
         }
         true
     }
 }
 
-fn put_ip(packet: &Packet, protocol: u8, out: &mut Vec<u8>) {
+/// The hosts between which packets of a connection go in this direction: a proxy has the address of the
+/// host that it stands for.
+fn hosts(ends: &Conversation, direction: Direction) -> [u16; 2] {
+    let [sender, receiver] = ends.hosts;
+    match direction {
+        Direction::Forward => [sender, receiver],
+        Direction::Backward => [receiver, sender],
+    }
+}
+
+fn put_ip(packet: &Packet, protocol: u8, hosts: [u16; 2], out: &mut Vec<u8>) {
     let start = out.len();
     out.extend([0x45, packet.dscp().number() << 2 | packet.ecn.codepoint()]);
     out.extend((packet.size as u16).to_be_bytes());
     out.extend((packet.index as u16).to_be_bytes());
     out.extend([DO_NOT_FRAGMENT, 0, TTL, protocol, 0, 0]);
-    out.extend(address(packet.tuple.source));
-    out.extend(address(packet.tuple.destination));
+    out.extend_from_slice(hosts.map(address).as_flattened());
     let sum = checksum(&out[start..]);
     out[start + 10..start + 12].copy_from_slice(&sum.to_be_bytes());
 }
@@ -108,17 +145,21 @@ fn put_udp(packet: &Packet, ports: [u16; 2], out: &mut Vec<u8>) {
     out.extend([0; 2]);
 }
 
-/// Writes the transport's checksum into the headers of an IP packet of `size` bytes; those that follow
-/// are zero, and add nothing to it.
-fn seal(bytes: &mut [u8], size: usize) {
-    let (ip, transport) = bytes.split_at_mut(IP);
-    let length = ((size - IP) as u16).to_be_bytes();
-    let sum = checksum_of(&[&ip[12..], &[0, ip[9]], &length, transport]);
-    let (place, sum) = match ip[9] {
-        // In UDP zero stands for none.
-        UDP => (6, if sum == 0 { 0xffff } else { sum }),
-        _ => (16, sum),
-    };
+/// Writes the transport's checksum into the headers of an IP packet of `size` bytes, in place of any
+/// that is there; the bytes that follow are zero, and add nothing to it.
+///
+/// # Panics
+/// If these are not the whole headers of IPv4 and UDP, or TCP.
+pub fn seal(bytes: &mut [u8], size: usize) {
+    let length = usize::from(bytes[0] & 15) * 4;
+    let (ip, transport) = bytes.split_at_mut(length);
+    let is_udp = ip[9] == UDP;
+    let place = if is_udp { 6 } else { 16 };
+    transport[place..place + 2].fill(0);
+    let length = ((size - length) as u16).to_be_bytes();
+    let sum = checksum_of(&[&ip[12..IP], &[0, ip[9]], &length, transport]);
+    // In UDP zero stands for none.
+    let sum = if is_udp && sum == 0 { 0xffff } else { sum };
     transport[place..place + 2].copy_from_slice(&sum.to_be_bytes());
 }
 
@@ -140,7 +181,8 @@ mod tests {
 
     fn headers(ecn: EcnMode) -> Headers {
         let mut headers = Headers::default();
-        headers.open(1_002, Conversation { mss: MSS, ecn, buffer: 0, both: false });
+        let hosts = [0, 300];
+        headers.open(1_002, Conversation { mss: MSS, ecn, buffer: 0, both: false, hosts });
         headers
     }
 
@@ -189,6 +231,33 @@ mod tests {
         let length = ((bytes.len() - 20) as u16).to_be_bytes();
         let parts = [&bytes[12..20], &[0, bytes[9]], &length, &bytes[20..]];
         assert_eq!(checksum_of(&parts), 0, "{bytes:?}");
+    }
+
+    /// A datagram.
+    #[derive(Debug)]
+    struct Content(&'static [u8]);
+
+    impl Datagrams for Content {
+        fn write(&self, _packet: &Packet, out: &mut Vec<u8>) -> bool {
+            out.extend(self.0);
+            true
+        }
+    }
+
+    #[test]
+    fn packets_have_the_datagrams_that_they_carry() {
+        let mut headers = headers(EcnMode::Off);
+        let sent = |headers: &mut Headers, snap| bytes(headers, 40, Header::opaque(3), snap);
+        assert_eq!(sent(&mut headers, 96)[28..], [0; 12]);
+        headers.carry_between_nodes(Arc::new(Content(b"from a node")));
+        assert_eq!(&sent(&mut headers, 96)[28..], b"from a node\0");
+        headers.carry(1_002, [Some(Arc::new(Content(b"of the flow"))), None]);
+        let whole = sent(&mut headers, 96);
+        assert_eq!(&whole[28..], b"of the flow\0");
+        holds(&whole);
+        assert_eq!(sent(&mut headers, 30), whole[..30]);
+        headers.close(1_002);
+        assert_eq!(&sent(&mut headers, 96)[28..], b"from a node\0");
     }
 
     #[test]
@@ -276,11 +345,45 @@ mod tests {
         assert_eq!(sent(&mut headers(EcnMode::Classic), reduced)[33] & 0xc0, 0x80);
     }
 
+    /// The sender's host sends two segments, of which a proxy makes three for the receiver's.
+    #[test]
+    fn a_proxy_has_connections_of_its_own() {
+        let mut headers = headers(EcnMode::Off);
+        let mut numbers = |direction: Direction, route, header, size| {
+            let way = direction.into();
+            let packet = Packet { flow: 1_002, way, route, header, size, ..Packet::default() };
+            let mut out = Vec::new();
+            assert!(headers.write(&packet, 1 << 16, &mut out));
+            let hosts = [[10_u8, 0, 0, 1], [10, 0, 1, 45]];
+            let [from, to] = match direction {
+                Direction::Forward => hosts,
+                Direction::Backward => [hosts[1], hosts[0]],
+            };
+            assert_eq!(out[12..20], *[from, to].as_flattened());
+            [number(&out, 24), number(&out, 28)]
+        };
+        let (there, back) = (Direction::Forward, Direction::Backward);
+        let (host, proxy) = (Route::at(7), Route::default());
+        let segment = |seq, payload| Header::Segment(data(seq, payload));
+        let ack = |next| Header::Ack(TcpAck { flags: Flags::ACK, next, ..TcpAck::default() });
+        assert_eq!(numbers(there, host, segment(1, MSS), 1500), [1, 1]);
+        assert_eq!(numbers(there, host, segment(2, MSS), 1500), [1 + MSS, 1]);
+        assert_eq!(numbers(back, proxy, ack(3), 52), [1, 1 + 2 * MSS]);
+        for (seq, payload) in [(1, 1280), (2, 1280), (3, 336)] {
+            let first = 1 + 1280 * (seq - 1);
+            assert_eq!(numbers(there, proxy, segment(seq, payload), 52 + payload), [first, 1]);
+        }
+        assert_eq!(numbers(back, host, ack(3), 52), [1, 2561]);
+        assert_eq!(numbers(back, host, ack(4), 52), [1, 1 + 2 * MSS]);
+        assert_eq!(numbers(back, proxy, ack(2), 52), [1, 1 + MSS]);
+    }
+
     /// The receiver asks, the sender answers, and a link sees a packet again when both have gone on.
     #[test]
     fn where_both_ends_send_their_numbers_go_together() {
         let mut headers = Headers::default();
-        headers.open(0, Conversation { mss: MSS, ecn: EcnMode::Off, buffer: 0, both: true });
+        let (ecn, hosts) = (EcnMode::Off, [0, 0]);
+        headers.open(0, Conversation { mss: MSS, ecn, buffer: 0, both: true, hosts });
         let mut numbers = |direction: Direction, index, header: Header, size| {
             let packet = Packet { way: direction.into(), index, header, size, ..Packet::default() };
             let mut out = Vec::new();

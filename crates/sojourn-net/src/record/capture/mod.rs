@@ -10,21 +10,23 @@
 //! | --- | --- |
 //! | blocks of the format | `blocks` |
 //! | IP and UDP headers; TCP headers with their options | `headers`, `tcp` |
-//! | numbers of bytes, where the core numbers segments | `ledger` |
+//! | numbers of bytes, where the core numbers segments; connections of a flow | `ledger`, `legs` |
 //! | places at which packets are captured | `ends` |
 
 mod blocks;
 mod ends;
 mod headers;
 mod ledger;
+mod legs;
 mod tcp;
 
 pub use ends::{HostTap, LinkEnds};
-pub use headers::{Headers, address};
+pub use headers::{Headers, address, seal};
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::endpoint::Datagrams;
 use crate::packet::Packet;
 use crate::spec::EcnMode;
 use crate::units::Time;
@@ -59,12 +61,24 @@ pub struct Conversation {
     pub buffer: u64,
     /// Whether both ends send data.
     pub both: bool,
+    /// Numbers of its hosts, the sender's first.
+    pub hosts: [u16; 2],
 }
+
+/// What is in the datagrams that the sender of a flow and its receiver send, where their packets carry
+/// only numbers.
+pub type Carried = [Option<Arc<dyn Datagrams>>; 2];
 
 /// Writes packets as the bytes that they are on the wire.
 pub trait Wire: Send {
     /// A connection of flow number `flow` begins.
     fn open(&mut self, _flow: u32, _ends: Conversation) {}
+
+    /// What the packets of flow number `flow` carry.
+    fn carry(&mut self, _flow: u32, _carried: Carried) {}
+
+    /// What packets carry that are of no flow: those that nodes send each other.
+    fn carry_between_nodes(&mut self, _carried: Arc<dyn Datagrams>) {}
 
     /// No more packets of that flow come.
     fn close(&mut self, _flow: u32) {}
@@ -165,6 +179,16 @@ impl Capture {
     /// A connection of flow number `flow` begins.
     pub fn open(&self, flow: u32, ends: Conversation) {
         self.state().wire.open(flow, ends);
+    }
+
+    /// The packets of flow number `flow` carry these datagrams.
+    pub fn carry(&self, flow: u32, carried: Carried) {
+        self.state().wire.carry(flow, carried);
+    }
+
+    /// The packets that nodes send each other carry these datagrams.
+    pub fn carry_between_nodes(&self, carried: Arc<dyn Datagrams>) {
+        self.state().wire.carry_between_nodes(carried);
     }
 
     /// No more packets of that flow come.

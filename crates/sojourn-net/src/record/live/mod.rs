@@ -69,7 +69,12 @@ impl Log {
         Tap::new(link, rows, self.capture.as_ref().and_then(|capture| capture.link(link)))
     }
 
-    /// Passes the remaining rows, and bytes of the capture, to the sink.
+    /// Has `write` append to the events of a flow, which are a file of their own.
+    pub fn events(&self, flow: u32, write: impl FnOnce(&mut Vec<u8>)) {
+        self.rows().events(flow, write);
+    }
+
+    /// Passes the remaining rows, and bytes of the capture and of events, to the sink.
     pub fn flush(&self) {
         self.rows().flush();
         if let Some(capture) = &self.capture {

@@ -1,6 +1,6 @@
 //! Rows of a record, stored by column, and the words in them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::Sink;
@@ -9,6 +9,8 @@ use crate::units::{Span, Time};
 
 /// Rows of a table per batch.
 const BATCH: usize = 1 << 16;
+/// Bytes of a flow's events per batch.
+const EVENTS: usize = 1 << 16;
 
 /// Index of a word; 0 is none.
 pub type Word = u32;
@@ -22,6 +24,13 @@ pub enum Batch {
     Packets(PacketRows),
     /// The next bytes of a capture.
     Capture(Vec<u8>),
+    /// The next bytes of a flow's events.
+    Events {
+        /// Number of the flow.
+        flow: u32,
+        /// What is written of them.
+        bytes: Vec<u8>,
+    },
 }
 
 /// A component's value from `time` on.
@@ -67,13 +76,16 @@ pub(super) struct Rows {
     numbers: HashMap<Arc<str>, Word>,
     state: StateRows,
     packets: PacketRows,
+    /// Of each flow.
+    events: BTreeMap<u32, Vec<u8>>,
 }
 
 impl Rows {
     pub(super) fn new(sink: Sink) -> Self {
         let none = vec!["".into()];
         let (state, packets) = (StateRows::default(), PacketRows::default());
-        Rows { sink, words: none, numbers: HashMap::new(), state, packets }
+        let (numbers, events) = (HashMap::new(), BTreeMap::new());
+        Rows { sink, words: none, numbers, state, packets, events }
     }
 
     pub(super) fn word(&mut self, word: &str) -> Word {
@@ -124,9 +136,24 @@ impl Rows {
         (self.sink)(Batch::Capture(bytes), &self.words);
     }
 
+    /// Has `write` append to a flow's events.
+    pub(super) fn events(&mut self, flow: u32, write: impl FnOnce(&mut Vec<u8>)) {
+        let gathered = self.events.entry(flow).or_default();
+        write(gathered);
+        if gathered.len() >= EVENTS {
+            let bytes = std::mem::take(gathered);
+            (self.sink)(Batch::Events { flow, bytes }, &self.words);
+        }
+    }
+
     pub(super) fn flush(&mut self) {
         self.flush_state();
         self.flush_packets();
+        for (flow, bytes) in std::mem::take(&mut self.events) {
+            if !bytes.is_empty() {
+                (self.sink)(Batch::Events { flow, bytes }, &self.words);
+            }
+        }
     }
 
     fn flush_state(&mut self) {

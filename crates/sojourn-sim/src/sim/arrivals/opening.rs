@@ -5,7 +5,7 @@ use super::{Driver, LINGER};
 use crate::error::Fault;
 use crate::net::Network;
 use crate::packet::{Address, FiveTuple};
-use crate::sim::recorded;
+use crate::sim::recorded::{self, Told};
 use crate::sim::sockets::Sockets;
 use crate::spec::Transport;
 use crate::transport::TransportInit;
@@ -61,7 +61,7 @@ impl Driver {
             .and_then(|kind| (kind.make)(&transport.params, &init, &self.catalogue));
         let ends = made.map_err(|error| net.fault(owner.name.clone(), &error.to_string()))?;
         let about = (flow, &path.flow, requests);
-        let ends = recorded::ends(ends, about, None, path.captured.as_ref());
+        let ends = recorded::ends(ends, about, Told::default(), path.captured.as_ref());
         hosts.seat(first, ends);
         let connection = Connection::new(entry, flow, !path.datagrams);
         owner.counts.connections += 1;

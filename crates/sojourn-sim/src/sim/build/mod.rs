@@ -15,9 +15,9 @@ use crate::scenario::Scenario;
 use crate::sim::application::Application;
 use crate::sim::arrivals::{Driver, Place};
 use crate::sim::hosts::{Elsewhere, FlowHosts};
-use crate::sim::recorded::{self, Captured};
+use crate::sim::recorded::{self, Captured, Told};
 use crate::sim::sampler::{Homes, Sampler};
-use crate::spec::{Flow, Node, Recorded, Traffic, Transport};
+use crate::spec::{Flow, Node, Traffic, Transport};
 use crate::tcp::HostMemory;
 use crate::topology::PlannedNode;
 use crate::transport::TransportInit;
@@ -63,6 +63,9 @@ impl Surroundings {
         let links = links(scenario, &paths, &flows, log)?;
         flows.truncate(expanded.len());
         let gift = scenario.gift()?;
+        if let Some((capture, datagrams)) = log.and_then(Log::capture).zip(gift.datagrams) {
+            capture.carry_between_nodes(datagrams);
+        }
         let (net, addresses) = network(scenario, links, &gift.nodes, log)?;
         let mut applications = Vec::new();
         for flow in &expanded {
@@ -150,9 +153,9 @@ fn recorded(
     scenario: &Scenario,
     log: Option<&Log>,
 ) -> [Box<dyn Endpoint>; 2] {
-    let watch = log.and_then(|log| log.watch(Recorded::Cc, &format!("flow.{}.cc", flow.id)));
     let captured = Captured::of(flow.id as usize, scenario, log);
-    recorded::ends(made, (flow.id, flow.spec, false), watch, captured.as_ref())
+    let told = Told::of(flow, scenario, log);
+    recorded::ends(made, (flow.id, flow.spec, false), told, captured.as_ref())
 }
 
 /// Region of each socket.

@@ -38,6 +38,14 @@ impl Scoreboard {
         None
     }
 
+    /// The lost segments that have not been retransmitted since, in no order; some may come twice.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = u32> {
+        let waits = move |seq: &u32| {
+            *seq >= self.una && Self::awaits_retransmission(self.segment(*seq).marks)
+        };
+        self.waiting.iter().map(|Reverse(seq)| *seq).filter(waits)
+    }
+
     fn awaits_retransmission(marks: Marks) -> bool {
         marks.has(Marks::LOST) && !marks.has(Marks::RETRANSMITTED) && !marks.has(Marks::SACKED)
     }

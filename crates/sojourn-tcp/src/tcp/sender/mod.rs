@@ -10,7 +10,7 @@
 //! | limits of sending | `limits`, `small_queue` |
 //! | room for the application to write | `space` |
 //! | timers | `timers` |
-//! | counters | `counters` |
+//! | counters; what else it tells | `counters`, `told` |
 //! | metrics of earlier connections | `memory` |
 //! | state for a control that follows every step | `steps` |
 //!
@@ -32,6 +32,7 @@ mod space;
 mod steps;
 mod timeout;
 mod timers;
+mod told;
 mod undo;
 mod usage;
 mod waits;
@@ -42,10 +43,10 @@ use super::metrics::Path;
 use super::profile::Profile;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
-use crate::cc::{CaState, CongestionControl, Decision, INFINITE_SSTHRESH};
+use crate::cc::{CaState, CongestionControl, Decision};
 use crate::counters::FlowCounters;
 use crate::counters::histogram::Histogram;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, RecoveryState};
 use crate::observe::Observer;
 use crate::packet::{Flags, Header, Packet};
 use crate::recovery::pacing::Pacer;
@@ -248,14 +249,11 @@ impl Endpoint for Sender {
     }
 
     fn observe(&self, out: &mut Observer<'_>) {
-        out("cwnd", self.cwnd.into());
-        if self.decision.ssthresh != INFINITE_SSTHRESH {
-            out("ssthresh", self.decision.ssthresh.into());
-        }
-        if let Some(rate) = self.pacer.rate() {
-            out("pacing_rate", (rate.as_bps() as f64).into());
-        }
-        self.cc.observe(out);
+        self.tell(out);
+    }
+
+    fn recovery(&self) -> Option<RecoveryState> {
+        Some(self.recovery_state())
     }
 
     fn open(&mut self, now: Time) {

@@ -1,0 +1,176 @@
+//! What is recorded of a run as it happens, besides its samples.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender as Channel, channel};
+use std::thread::{JoinHandle, spawn};
+
+use sojourn_net::record::capture::Setup;
+use sojourn_net::record::live::{Batch, Log, Sink, Watch};
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::capture_setup;
+use sojourn_sim::spec::Recorded;
+
+use crate::kept::{Border, Kept};
+use crate::namespace::{RECEIVERS, SENDERS};
+
+/// The hosts, by side, as interfaces of a capture.
+const HOSTS: [(&str, [u8; 4]); 2] = [("senders", SENDERS), ("receivers", RECEIVERS)];
+
+/// Where the record of a run goes, if there is one, and the packets that a capture reads.
+pub(crate) struct Record {
+    log: Option<Log>,
+    kept: Kept,
+    _aside: Option<Aside>,
+}
+
+impl Record {
+    /// That of a run in virtual time, on a kernel of that time. `sink`, if given, receives what the
+    /// scenario asks for.
+    pub(crate) fn new(scenario: &Scenario, sink: Option<Sink>) -> Self {
+        Record::of(scenario, "kernel", sink, None)
+    }
+
+    /// The same of a run in real time, for which `sink` is too slow: it works in a thread of its own.
+    pub(crate) fn in_real_time(scenario: &Scenario, sink: Option<Sink>) -> Self {
+        let (sink, aside) = sink.map(Aside::begin).unzip();
+        Record::of(scenario, "live", sink, aside)
+    }
+
+    fn of(scenario: &Scenario, backend: &str, sink: Option<Sink>, aside: Option<Aside>) -> Self {
+        let kept = Kept::default();
+        let log = sink.map(|sink| {
+            let log = Log::new(&scenario.record, sink);
+            if !scenario.record.contains(&Recorded::Pcap) {
+                return log;
+            }
+            let setup = capture_setup(scenario);
+            let comment = format!("{}, {backend}", setup.comment);
+            let hosts = HOSTS.map(|(name, address)| (name.to_owned(), address)).to_vec();
+            log.capturing(Setup { comment, hosts, ..setup }, Box::new(kept.clone()))
+        });
+        Record { log, kept, _aside: aside }
+    }
+
+    /// Where the network tells what happens in it.
+    pub(crate) fn log(&self) -> Option<&Log> {
+        self.log.as_ref()
+    }
+
+    /// Recorder of what the kernel tells of the control of flow number `flow`.
+    pub(crate) fn watch(&self, flow: usize) -> Option<Watch> {
+        self.log()?.watch(Recorded::Cc, &format!("flow.{flow}.cc"))
+    }
+
+    /// The border between the hosts and the network.
+    pub(crate) fn border(&self) -> Border {
+        let hosts = self.log().and_then(Log::capture).and_then(|capture| {
+            let [senders, receivers] = HOSTS.map(|(name, _)| capture.host(name));
+            Some([senders?, receivers?])
+        });
+        Border::new(self.kept.clone(), hosts)
+    }
+
+    /// Passes on what is left, and waits until all has been received.
+    pub(crate) fn finish(self) {
+        if let Some(log) = &self.log {
+            log.flush();
+        }
+    }
+}
+
+/// A batch on its way to a sink, with the words that it indexes.
+type Passed = (Batch, Vec<Arc<str>>);
+
+/// A sink in a thread of its own. Whoever drops it waits until the sink has received all.
+struct Aside {
+    /// Nothing tells it that no more comes.
+    pass: Channel<Option<Passed>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Aside {
+    /// Moves a sink into a thread; returns one that only hands over to it.
+    fn begin(mut sink: Sink) -> (Sink, Self) {
+        let (pass, passed) = channel::<Option<Passed>>();
+        let thread = spawn(move || {
+            while let Ok(Some((batch, words))) = passed.recv() {
+                sink(batch, &words);
+            }
+        });
+        let own = pass.clone();
+        let hand_over = move |batch: Batch, words: &[Arc<str>]| {
+            let _ = own.send(Some((batch, words.to_vec()))); // a sink that panicked wants no more
+        };
+        (Box::new(hand_over), Aside { pass, thread: Some(thread) })
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        let _ = self.pass.send(None);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::thread::{ThreadId, current};
+
+    use sojourn_base::units::Time;
+    use sojourn_sim::catalogue;
+
+    use super::*;
+
+    const TEXT: &str = "name = \"here\"\nduration = \"1 s\"\nseed = 4\nrecord = [\"cc\", \"pcap\"]\n\
+                        [topology]\nkind = \"dumbbell\"\nbottleneck = { rate = \"1 Mbit/s\" }\n\
+                        [[flows]]\ncca = \"reno\"\nrtt = \"20 ms\"";
+
+    fn scenario() -> Scenario {
+        Scenario::from_toml(TEXT, &Arc::new(catalogue::core())).unwrap()
+    }
+
+    type Received = Arc<Mutex<Vec<(Batch, Vec<String>, ThreadId)>>>;
+
+    fn sink() -> (Option<Sink>, Received) {
+        let received = Received::default();
+        let mine = Arc::clone(&received);
+        let sink = move |batch: Batch, words: &[Arc<str>]| {
+            let words = words.iter().map(|word| word.to_string()).collect();
+            mine.lock().unwrap().push((batch, words, current().id()));
+        };
+        (Some(Box::new(sink)), received)
+    }
+
+    #[test]
+    fn all_has_been_received_at_the_end() {
+        let (sink, received) = sink();
+        let record = Record::in_real_time(&scenario(), sink);
+        let mut watch = record.watch(0).unwrap();
+        watch.look(Time::ZERO, |out| out("cwnd", 10.0_f64.into()));
+        assert!(received.lock().unwrap().is_empty());
+        record.finish();
+        let received = received.lock().unwrap();
+        let [(Batch::State(state), words, thread), (Batch::Capture(file), ..)] = &received[..]
+        else {
+            panic!("{received:?}");
+        };
+        assert_eq!(
+            (words[state.component[0] as usize].as_str(), state.value[0]),
+            ("flow.0.cc", 10.0)
+        );
+        assert_ne!(*thread, current().id());
+        for text in ["here, seed 4, live", "senders", "receivers", "bottleneck:lost"] {
+            assert!(file.windows(text.len()).any(|part| part == text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_recorded_for_nobody() {
+        let record = Record::new(&scenario(), None);
+        assert!(record.log().is_none() && record.watch(0).is_none());
+        record.finish();
+    }
+}
