@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sojourn
+from conftest import TWO_FLOWS
 from sojourn.errors import ScenarioError
 from sojourn.interchange.files import read
 from sojourn.interchange.observed import Asked
@@ -83,6 +85,17 @@ def test_events_of_either_draft_are_a_run(tmp_path: Path, of: str) -> None:
     assert not made.notes
     assert made.result.flows["label"][0].startswith("one")
     check(made.result)
+
+
+def test_what_sojourn_records_gives_the_runs_numbers() -> None:
+    run = sojourn.run(f'record = ["qlog"]\n{TWO_FLOWS}')
+    for flow, control in enumerate(("reno", "cubic")):
+        back = read(Asked(run.record.files[f"qlog/{flow}.sqlog"])).result
+        for name in ("sent_bytes", "retransmissions", "lost", "in_flight_time", "srtt_time"):
+            theirs = run.data.flow.total(name)[flow]
+            assert back.data.flow.total(name)[0] == pytest.approx(theirs, rel=1e-9), (control, name)
+        for name in ("mean_throughput_l4", "mean_srtt_l4", "mean_cwnd_l4"):
+            assert back.flows[name][0] == pytest.approx(run.flows[name][flow], rel=0.02), name
 
 
 def test_documents_and_lines_of_json_are_read_as_well(tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ class _Told:
         self._outstanding: dict[float, list[_Part]] = {}
         self._ends: dict[str, float] = {}
         self._delivered: set[tuple[str, float]] = set()
+        self._between = (trace.events[0].time, trace.events[-1].time)
         take = {
             "packet_sent": self._sent,
             "packet_received": self._received,
@@ -158,7 +159,8 @@ class _Told:
         sends = self.counts["payload"].total > 0 or self.counts["received"].total == 0
         delivered = self.counts["acked" if sends else "received"].over(ends)
         columns = self._columns(ends) | (self._sender(ends) if sends else {})
-        return Seen(8 * delivered / spans, self.steps["smoothed_rtt"].at(ends), columns, self._mss)
+        rtt, throughput = self.steps["smoothed_rtt"].at(ends), 8 * delivered / spans
+        return Seen(throughput, rtt, columns, self._mss, self._between)
 
     @property
     def _mss(self) -> float:

@@ -23,6 +23,8 @@ class Seen:
     columns: Mapping[str, Values] = field(default_factory=dict)
     #: Payload of a full packet, bytes.
     mss: float = np.nan
+    #: When it begins and ends, s; ``None`` where only its throughput tells.
+    between: tuple[float, float] | None = None
 
     @property
     def least_rtt(self) -> float | None:
@@ -30,11 +32,13 @@ class Seen:
         known = self.rtt[np.isfinite(self.rtt)]
         return float(known.min()) if known.size else None
 
-    @property
-    def active(self) -> tuple[int, int]:
-        """The numbers of the first and the last interval with data."""
+    def active(self, begins: Values, ends: Values) -> tuple[float, float]:
+        """When it begins and ends, or its first and last interval with data do."""
+        if self.between is not None:
+            return self.between
         there = np.flatnonzero(self.throughput > 0)
-        return (int(there[0]), int(there[-1])) if there.size else (0, len(self.throughput) - 1)
+        first, last = there[[0, -1]] if there.size else (0, -1)
+        return float(begins[first]), float(ends[last])
 
 
 def tables(ends: Values, seen: Sequence[Seen]) -> dict[str, Table]:
@@ -66,14 +70,15 @@ def tables(ends: Values, seen: Sequence[Seen]) -> dict[str, Table]:
 
 def _flows(begins: Values, ends: Values, seen: Sequence[Seen]) -> dict[str, Values]:
     least = [np.nan if one.least_rtt is None else one.least_rtt for one in seen]
+    active = np.array([one.active(begins, ends) for one in seen])
     unknown = ["full_packet", "established_at", "completed_at", *_percentiles("rtt")]
     return {
         "flow": np.arange(len(seen), dtype=float),
         **_empty(unknown, len(seen)),
         "base_rtt": np.array(least),
         "mss": np.array([one.mss for one in seen]),
-        "start": np.array([begins[one.active[0]] for one in seen]),
-        "stop": np.array([ends[one.active[1]] for one in seen]),
+        "start": active[:, 0],
+        "stop": active[:, 1],
     }
 
 
