@@ -56,7 +56,7 @@ def imported(path: Path, **options: str) -> sojourn.Result:
 
 def test_a_capture_of_sojourn_gives_the_runs_numbers(run: sojourn.Result, capture: Path) -> None:
     ours = imported(capture)
-    assert ours.origin["point"] == "both ends"
+    assert ours.origin["vantage"] == "both ends"
     for name in ("mean_throughput_l4", "mean_srtt_l4", "total_retransmissions_l4"):
         assert close(ours, run, name), name
     assert ours.flows["label"][1].endswith(":10001")
@@ -69,12 +69,12 @@ def test_the_senders_side_of_it_is_enough(
     run: sojourn.Result, capture: Path, tmp_path: Path, unit: str
 ) -> None:
     ours = imported(pcap(tmp_path / "a.pcap", packets(capture, 0), unit), rate="12 Mbit/s")
-    assert ours.origin["point"] == "senders"
+    assert ours.origin["vantage"] == "senders"
     for name in ("mean_srtt_l4", "total_retransmissions_l4", "mean_sending_rate_l4"):
         assert close(ours, run, name), name
     assert 0.5 < ours.flows["bottleneck_share_l4"].sum() < 1.1
     receivers = imported(pcap(tmp_path / "b.pcap", packets(capture, 1), unit))
-    assert receivers.origin["point"] == "receivers"
+    assert receivers.origin["vantage"] == "receivers"
     assert close(receivers, run, "mean_throughput_l4")
     assert receivers.flows["mean_srtt_l4"].null_count() == 3
 

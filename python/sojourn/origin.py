@@ -60,7 +60,7 @@ class Origin(TypedDict, total=False):
     #: were captured.
     file: str
     digest: str
-    point: str
+    vantage: str
     quality: Quality
 
 

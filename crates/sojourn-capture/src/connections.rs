@@ -21,7 +21,7 @@ impl Key {
     }
 }
 
-/// A handshake as it passes the point of capture.
+/// A handshake as it passes the vantage.
 #[derive(Clone, Copy, Debug, Default)]
 struct Handshake {
     /// The SYN's sequence number, and when it passed last.
@@ -53,7 +53,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// The side that the point of capture is at: that which has the shorter part of the handshake's
+    /// The side that the vantage is at: that which has the shorter part of the handshake's
     /// time. Nothing of one that began before.
     pub(crate) fn nearer(&self) -> Option<usize> {
         let Handshake { opened: Some((_, opened)), answered, confirmed } = self.handshake else {

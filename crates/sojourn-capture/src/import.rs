@@ -13,7 +13,7 @@ use crate::packets::Packets;
 use crate::reader::Refusal;
 
 /// Rows of samples.
-const MOST_ROWS: u64 = 4_000_000;
+const MOST_ROWS: u64 = 1_000_000;
 
 /// The flows that a capture has.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct Imported {
     pub flows: Vec<Flow>,
     /// What was counted and what was not.
     pub told: Told,
-    /// Whether it is of a run of Sojourn, and has points at both ends of each flow.
+    /// Whether it is of a run of Sojourn, and has vantages at both ends of each flow.
     pub ours: bool,
     /// Time from its beginning to its end.
     pub duration: Span,

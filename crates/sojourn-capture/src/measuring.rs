@@ -1,9 +1,9 @@
 //! Measuring of flows, packet by packet.
 //!
-//! A capture at one point tells of both ends of a flow what passes there: what is on its way to the
-//! receiver counts as delivered. RTTs, and what is in flight, are those of the sender where the point
+//! A capture at one vantage tells of both ends of a flow what passes there: what is on its way to the
+//! receiver counts as delivered. RTTs, and what is in flight, are those of the sender where the vantage
 //! is near it, as the handshake shows, and unknown elsewhere. A capture that Sojourn has written has
-//! points at both ends.
+//! vantages at both ends.
 
 use std::iter;
 use std::mem;
@@ -40,7 +40,7 @@ const UNKNOWN: &[&str] = &[
     "cwnd",
     "ssthresh",
 ];
-/// What only a point at the receiver shows: elsewhere it is a retransmission.
+/// What only a vantage at the receiver shows: elsewhere it is a retransmission.
 const AT_RECEIVERS: &[&str] = &["duplicates_received"];
 
 /// Both ways of a connection, and until when they have been integrated.
@@ -132,7 +132,7 @@ impl<'a> Measuring<'a> {
         self.flows.iter().map(|flow| flow.counters(seen(&self.ways, flow))).collect()
     }
 
-    /// The columns when the capture ends, and the flows with their RTTs; `ours` if it has points at
+    /// The columns when the capture ends, and the flows with their RTTs; `ours` if it has vantages at
     /// both ends.
     pub(crate) fn outcome(mut self, end: Time, ours: bool, frames: u64) -> (Outcome, Vec<Flow>) {
         if self.recorder.last() < end {

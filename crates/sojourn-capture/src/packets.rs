@@ -10,14 +10,14 @@ use crate::left::{Left, Told};
 use crate::link;
 use crate::reader::{Frame, Frames, Refusal};
 
-/// A packet passes a point of capture.
+/// A packet passes a vantage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     /// Since the capture began; in a file of Sojourn, since the run did.
     pub(crate) now: Time,
     /// The number of the interface.
     pub(crate) interface: usize,
-    /// At a host of a run, which way it goes; elsewhere there is nothing between the point and either
+    /// At a host of a run, which way it goes; elsewhere there is nothing between the vantage and either
     /// end that the capture tells of.
     pub(crate) towards: Option<Towards>,
     pub(crate) packet: Packet,

@@ -58,10 +58,10 @@ def read(asked: Asked) -> Imported:
         Flow(flow["label"], flow["rtt"], None if flow["transport"] == "tcp" else 8 * size / seconds)
         for flow, size in zip(told["flows"], sent.tolist(), strict=True)
     ]
-    return made(asked, flows, seconds, tables, _point(told), list(_notes(told)))
+    return made(asked, flows, seconds, tables, _vantage(told), list(_notes(told)))
 
 
-def _point(told: _Told) -> str:
+def _vantage(told: _Told) -> str:
     """Where the capture was made."""
     if told["ours"]:
         return "both ends"

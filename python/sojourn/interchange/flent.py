@@ -29,8 +29,8 @@ _VERSION, _MOST_VERSION = 4, 4
 _NAME, _PING = "tcp_ndown", "Ping (ms) ICMP"
 #: A series of a connection's throughput, not of several together.
 _FLOW = re.compile(r"TCP (?:upload|download)(?!.* (?:avg|sum|fairness)$)")
-#: Bytes of JSON at most.
-_MOST = 1 << 30
+#: Bytes of JSON at most, and of what it is packed into.
+_MOST = 1 << 27
 
 _Points = list[float | None]
 
@@ -148,7 +148,9 @@ def _parsed(asked: Asked) -> dict[str, Any]:
     wrong = f"{asked.path}: is no file of Flent's"
     try:
         with regular_file.opened(asked.path, _MOST) as file, gzip.open(file) as packed:
-            text = packed.read(_MOST)
+            text = packed.read(_MOST + 1)
+        if len(text) > _MOST:
+            raise ValueError(f"it unpacks to more than {_MOST:,} bytes")
         document = json.loads(text)
     except OSError as error:
         raise ScenarioError(f"{wrong}: {error.strerror or error}") from None

@@ -93,7 +93,7 @@ def made(
     flows: Sequence[Flow],
     seconds: float,
     tables: Mapping[str, Table],
-    point: str,
+    vantage: str,
     notes: Sequence[str],
 ) -> Imported:
     """The run that a file tells of: columns as of the core, over so many seconds.
@@ -109,8 +109,8 @@ def made(
     timing = {"simulated_seconds": seconds, "wall_seconds": 0.0}
     data = RunData(scenario.canonical, tables, network)
     origin: Origin = {"backend": CAPTURE, "file": asked.path.name, "digest": digest(asked.path)}
-    if point:
-        origin["point"] = point
+    if vantage:
+        origin["vantage"] = vantage
     return Imported(Measured(scenario, data, timing, origin=origin), notes)
 
 

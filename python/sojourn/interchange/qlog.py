@@ -18,7 +18,7 @@ from sojourn.json_types import Fields
 from sojourn.metrics.columns import Values
 
 #: Rows of samples at most.
-_MOST_ROWS = 4_000_000
+_MOST_ROWS = 1_000_000
 #: Payload of a full packet where no packets are told.
 _PAYLOAD = 1448
 #: A part of a stream: its name, its first byte and the byte after its last.

@@ -121,8 +121,8 @@ def _sequence(records: Iterator[object]) -> Read:
 
 def _title(trace: Fields, document: Fields) -> str:
     """What an end is called."""
-    point = trace.get("vantage_point")
-    named = point.get("name") or point.get("type") if isinstance(point, dict) else None
+    vantage = trace.get("vantage_point")
+    named = vantage.get("name") or vantage.get("type") if isinstance(vantage, dict) else None
     title = trace.get("title") or document.get("title")
     return ", ".join(str(name) for name in (title, named) if isinstance(name, str)) or "trace"
 
