@@ -78,7 +78,7 @@ def test_a_capture_has_the_packets_of_the_tables(backend: str) -> None:
 
 
 @pytest.mark.needs("virtual-kernel", "tc")
-@pytest.mark.parametrize("queue", ["codel", '{ kind = "kernel", name = "codel" }'])
+@pytest.mark.parametrize("queue", ['"codel"', '{ kind = "kernel", name = "codel" }'])
 def test_recording_changes_no_run_on_a_kernel(queue: str) -> None:
     changed = PLAIN.replace('{ kind = "fifo", limit = "10 packets" }', queue)
     plain = sojourn.run(changed, backend="kernel")
