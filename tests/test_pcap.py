@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import sojourn
+from captures import blocks
 from conftest import TWO_FLOWS, Command
 from sojourn.campaign.keys import run_key
 from sojourn.errors import ScenarioError
@@ -19,16 +19,6 @@ from sojourn.store import run_directory
 #: A key of the root stands before the tables.
 PCAP = 'record = ["pcap"]\npcap = { flows = [1], links = ["bottleneck"], snap = 80 }\n' + TWO_FLOWS
 _SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
-
-
-def blocks(file: Path) -> Iterator[tuple[int, bytes]]:
-    """Kinds and bodies of a file's blocks."""
-    content, at = file.read_bytes(), 0
-    while at < len(content):
-        kind, length = struct.unpack_from("<II", content, at)
-        assert struct.unpack_from("<I", content, at + length - 4) == (length,)
-        yield kind, content[at + 8 : at + length - 4]
-        at += length
 
 
 def counts(file: Path) -> tuple[bytes, list[str], Counter[int]]:
