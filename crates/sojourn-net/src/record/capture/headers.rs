@@ -157,8 +157,8 @@ pub fn seal(bytes: &mut [u8], size: usize) {
     let is_udp = ip[9] == UDP;
     let place = if is_udp { 6 } else { 16 };
     transport[place..place + 2].fill(0);
-    let length = ((size - length) as u16).to_be_bytes();
-    let sum = checksum_of(&[&ip[12..IP], &[0, ip[9]], &length, transport]);
+    let [high, low] = ((size - length) as u16).to_be_bytes();
+    let sum = checksum_of(&[&ip[12..IP], &[0, ip[9], high, low], transport]);
     // In UDP zero stands for none.
     let sum = if is_udp && sum == 0 { 0xffff } else { sum };
     transport[place..place + 2].copy_from_slice(&sum.to_be_bytes());
