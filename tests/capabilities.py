@@ -109,7 +109,6 @@ CAPABILITIES: dict[str, Probe] = {
     ),
     "virtual-kernel": _virtual_kernel,
     "slurm": _slurm,
-    "flent": where(find_spec("flent") is not None, "Flent is not installed"),
     "graphillion": where(find_spec("graphillion") is not None, "it is not installed"),
     "oldest-python": where(sys.version_info[:2] == (3, 11), "this is a later Python"),
 }

@@ -47,7 +47,6 @@ def test_a_file_of_flents_has_the_runs_series(run: sojourn.Result) -> None:
     assert flent.written(run, WHEN) == flent.written(run, WHEN)
 
 
-@pytest.mark.needs("flent")
 def test_flent_opens_it(run: sojourn.Result, tmp_path: Path) -> None:
     from flent import resultset
 

@@ -53,6 +53,21 @@ def test_a_capture_has_the_packets_that_are_asked_for(result: sojourn.Result) ->
     assert sent - 100 < packets[2] <= sent + 2 < packets[0]
 
 
+@pytest.mark.filterwarnings("ignore:Field type")  # of the reader
+def test_another_reader_finds_the_same(result: sojourn.Result) -> None:
+    from pcapng import FileScanner
+    from pcapng.blocks import EnhancedPacket
+
+    file = result.record.files["packets.pcapng"]
+    with file.open("rb") as stream:
+        packets = [block for block in FileScanner(stream) if isinstance(block, EnhancedPacket)]
+    assert Counter(packet.interface_id for packet in packets) == counts(file)[2]
+    assert all(len(packet.packet_data) == min(packet.packet_len, 80) for packet in packets)
+    times = [packet.timestamp for packet in packets if packet.interface_id == 0]
+    assert times == sorted(times)
+    assert 2.5 < times[-1] < 3.0
+
+
 def test_a_capture_makes_no_other_run(result: sojourn.Result, tmp_path: Path) -> None:
     plain = sojourn.run(TWO_FLOWS)
     assert result.flows.equals(plain.flows)

@@ -107,14 +107,17 @@ fn bytes_are_delivered_once_and_in_order() {
 fn a_connection_that_began_before_is_counted_from_where_it_is_joined() {
     let mut seen = Observed::default();
     seen.join(INITIAL.wrapping_add(5001));
-    for number in [5, 6, 4] {
-        seen.sent(at(0), &packet(ACK, 1 + 1000 * number, 0, 1000));
-        seen.received(at(10), &packet(ACK, 1 + 1000 * number, 0, 1000));
-    }
-    assert_eq!(seen.counters.recovery.retransmissions, 1);
-    assert_eq!(seen.counters.received.delivered_bytes, 2000);
+    let pass = |seen: &mut Observed, ms, number: u64| {
+        seen.sent(at(ms), &packet(ACK, 1 + 1000 * number, 0, 1000));
+        seen.received(at(ms + 10), &packet(ACK, 1 + 1000 * number, 0, 1000));
+    };
+    pass(&mut seen, 0, 5);
+    pass(&mut seen, 0, 6);
     seen.acknowledged(at(20), &packet(ACK, 0, 7001, 0));
     assert_eq!(seen.counters.rtt.rtt_sum, Span::from_millis(20));
+    pass(&mut seen, 30, 4);
+    assert_eq!(seen.counters.recovery.retransmissions, 1);
+    assert_eq!(seen.counters.received.delivered_bytes, 2000);
 }
 
 #[test]
