@@ -1,11 +1,12 @@
-//! A capture. Whatever its bytes are, each frame that is whole is counted or left out for a reason; and
-//! frames that are written as Sojourn writes them are read as they were.
+//! A capture. Whatever its bytes are, each frame that is whole is counted, and has a row, or left out for
+//! a reason; and frames that are written as Sojourn writes them are read as they were.
 
 use std::sync::{Arc, Mutex};
 
 use sojourn_base::Packet;
 use sojourn_base::units::{Span, Time};
 use sojourn_capture::{Frame, Frames, Survey};
+use sojourn_net::record::Table;
 use sojourn_net::record::capture::{Capture, Setup, Wire};
 
 /// Frames that are written again.
@@ -24,8 +25,15 @@ pub(crate) fn check(bytes: &[u8]) {
         assert_eq!((&frame.bytes, frame.size, frame.time), (&was.bytes, was.size, was.time));
     }
     let Ok(survey) = Survey::of(bytes) else { return };
-    let Ok(imported) = survey.measure(bytes, Span::from_millis(100)) else { return };
+    let rows = Arc::new(Mutex::new(0_u64));
+    let counted = Arc::clone(&rows);
+    let count = move |_: &'static str, table: Table| {
+        *counted.lock().unwrap() += table.columns[0].values.len() as u64;
+    };
+    let measured = survey.measure(bytes, Span::from_millis(100), Some(Box::new(count)));
+    let Ok(imported) = measured else { return };
     let told = imported.told;
+    assert_eq!(*rows.lock().unwrap(), told.counted);
     assert_eq!(told.frames, frames.len() as u64);
     assert_eq!(told.counted + told.left.values().sum::<u64>(), told.frames);
 }

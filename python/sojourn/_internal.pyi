@@ -351,9 +351,11 @@ def run_command(scenario: str, command: list[str], download: bool) -> dict[str, 
 def sample_columns() -> tuple[list[str], list[str]]:
     """The names of the columns of ``flow_samples``, and of ``link_samples``."""
 
-def import_capture(path: Path, interval: float) -> dict[str, Any]:
+def import_capture(
+    path: Path, interval: float, tables: Callable[[str, dict[str, Any]], object]
+) -> dict[str, Any]:
     """Columns by table, as :func:`run`'s, of the flows in a capture; and ``capture``, in JSON: what
-    is known of them, and what was left out.
+    is known of them, and what was left out. ``tables`` takes rows of ``passages``, its packets.
     """
 
 def replay(scenario: str) -> tuple[int, int, tuple[int, float, str] | None]: ...

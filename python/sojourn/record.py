@@ -26,7 +26,12 @@ FILES = {"capture": "packets.pcapng", "qlog": "qlog/*.sqlog"}
 #: Keys of a scenario that say what is recorded, and make no other run of it.
 OF_RECORDS = ("record", "pcap", "qlog")
 _REAL, _WORD, _COUNT = pl.Float64(), pl.String(), pl.Int64()
-#: The columns of the tables; times in seconds, sizes in bytes.
+#: What the headers of a captured packet tell.
+HEADERS: dict[str, pl.DataType] = {
+    **{"seq": _COUNT, "ack": _COUNT, "sack": _WORD, "flags": _WORD, "class": _COUNT},
+}
+#: The columns of the tables; times in seconds, sizes in bytes. Nobody asks for ``passages``: they
+#: are of captures.
 SCHEMAS: dict[str, dict[str, pl.DataType]] = {
     "state": {
         **{"time": _REAL, "component": _WORD, "name": _WORD},
@@ -35,6 +40,10 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
     "packets": {
         **{"time": _REAL, "link": _WORD, "flow": _COUNT, "index": _COUNT, "size": _COUNT},
         **{"event": _WORD, "reason": _WORD, "sojourn": _REAL},
+    },
+    "passages": {
+        **{"time": _REAL, "link": _WORD, "flow": _COUNT, "index": _COUNT, "size": _COUNT},
+        **{"event": _WORD, **HEADERS},
     },
 }
 #: Rows that are gathered in memory before they are written.

@@ -3,13 +3,14 @@
 use std::io::Read;
 
 use sojourn_base::units::{Span, Time};
-use sojourn_net::record::Outcome;
+use sojourn_net::record::{Outcome, TableSink};
 
 use crate::connections::{Connection, Connections};
 use crate::flow::{Flow, flows};
 use crate::left::{Left, Told};
 use crate::measuring::Measuring;
 use crate::packets::Packets;
+use crate::passages::Passages;
 use crate::reader::Refusal;
 
 /// Rows of samples.
@@ -59,25 +60,42 @@ impl Survey {
         Ok(Survey { flows, connections, ours, end })
     }
 
-    /// Measures them over intervals; `source` has the same bytes once more.
+    /// Measures them over intervals; `source` has the same bytes once more. Each packet that counts
+    /// becomes a row of the table `passages`, which is given to `passages` in parts, if anybody takes
+    /// it.
     ///
     /// # Errors
     /// If the samples were too many.
-    pub fn measure(self, source: impl Read + Send, interval: Span) -> Result<Imported, Refusal> {
+    pub fn measure(
+        self,
+        source: impl Read + Send,
+        interval: Span,
+        passages: Option<TableSink>,
+    ) -> Result<Imported, Refusal> {
         let interval = interval.max(Span::from_nanos(1));
         let end = self.end.max(Time::ZERO + interval);
         self.check(end, interval)?;
         let mut packets = Packets::open(source)?;
         let mut found = Connections::default();
         let mut measuring = Measuring::new(&self.flows, &self.connections, interval);
+        let noting = |pass| Passages::new(&self.flows, self.connections.len(), pass);
+        let mut passages = passages.map(noting);
         let mut placed = Told::default();
         for passing in packets.by_ref() {
             match found.place(&passing) {
                 None => placed.leave(Left::Elsewhere),
                 Some(_) if passing.now > end => placed.leave(Left::Surplus),
-                Some(place) if measuring.pass(place, &passing) => placed.counted += 1,
+                Some(place) if measuring.pass(place, &passing) => {
+                    placed.counted += 1;
+                    if let Some(passages) = &mut passages {
+                        passages.note(place, &passing);
+                    }
+                }
                 Some(_) => placed.leave(Left::Surplus),
             }
+        }
+        if let Some(passages) = passages {
+            passages.finish();
         }
         let told = packets.told.with(placed);
         let (outcome, flows) = measuring.outcome(end, self.ours, told.frames);

@@ -8,6 +8,7 @@
 //! | connections, and who opened them | `connections` |
 //! | a flow's counters from its packets | [`observed`] |
 //! | the flows of a capture, measured packet by packet | `flow`, `measuring` |
+//! | its packets as rows | `passages` |
 //! | a capture as the columns of a run | `import` |
 //!
 //! Times are integer nanoseconds since the run or the capture began, sizes bytes of IP packets. Nothing
@@ -20,7 +21,7 @@
 //! let refused = Survey::of(&b"not a capture"[..]).unwrap_err();
 //! assert!(refused.to_string().starts_with("is no capture"));
 //! # fn read(file: std::fs::File, again: std::fs::File) -> Result<(), sojourn_capture::Refusal> {
-//! let imported = Survey::of(file)?.measure(again, Span::from_millis(100))?;
+//! let imported = Survey::of(file)?.measure(again, Span::from_millis(100), None)?;
 //! println!("{:?}", imported.outcome.flow_samples.reals("delivered_bytes"));
 //! # Ok(())
 //! # }
@@ -37,6 +38,7 @@ mod link;
 mod measuring;
 pub mod observed;
 mod packets;
+mod passages;
 mod reader;
 pub mod wire;
 

@@ -44,7 +44,7 @@ fn run() -> (Outcome, Vec<u8>) {
 
 fn import(file: &[u8]) -> Imported {
     let survey = Survey::of(file).unwrap();
-    let imported = survey.measure(file, Span::from_millis(100)).unwrap();
+    let imported = survey.measure(file, Span::from_millis(100), None).unwrap();
     let told = &imported.told;
     assert_eq!(told.counted + told.left.values().sum::<u64>(), told.frames);
     imported

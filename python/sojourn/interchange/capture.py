@@ -10,7 +10,10 @@ import numpy as np
 
 from sojourn import _internal
 from sojourn.interchange.observed import Asked, Flow, Imported, digest, made
+from sojourn.interchange.passages import PASSAGES, passages
 from sojourn.metrics.columns import Table
+from sojourn.record import Record
+from sojourn.spool import Spool
 
 
 class _Flow(TypedDict):
@@ -48,7 +51,8 @@ def read(asked: Asked) -> Imported:
 
     """
     digest(asked.path)  # only a regular file is opened again
-    tables = _internal.import_capture(asked.path, asked.seconds)
+    spool = Spool()
+    tables = _internal.import_capture(asked.path, asked.seconds, spool.add)
     told: _Told = json.loads(tables.pop("capture"))
     tables.pop("totals")
     seconds = told["duration"]
@@ -58,7 +62,8 @@ def read(asked: Asked) -> Imported:
         Flow(flow["label"], flow["rtt"], None if flow["transport"] == "tcp" else 8 * size / seconds)
         for flow, size in zip(told["flows"], sent.tolist(), strict=True)
     ]
-    return made(asked, flows, seconds, tables, _vantage(told), list(_notes(told)))
+    record = Record({PASSAGES: passages(spool.scan(PASSAGES))}, spool=spool)
+    return made(asked, flows, seconds, tables, _vantage(told), list(_notes(told)), record)
 
 
 def _vantage(told: _Told) -> str:

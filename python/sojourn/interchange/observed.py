@@ -17,6 +17,7 @@ from sojourn.metrics.columns import Link, Table
 from sojourn.metrics.recorded import Network
 from sojourn.origin import CAPTURE, Origin
 from sojourn.quantity import number
+from sojourn.record import Record
 from sojourn.scenario import Document, Scenario, validated
 
 #: The control of flows whose own is not told.
@@ -95,6 +96,7 @@ def made(
     tables: Mapping[str, Table],
     vantage: str,
     notes: Sequence[str],
+    record: Record | None = None,
 ) -> Imported:
     """The run that a file tells of: columns as of the core, over so many seconds.
 
@@ -111,7 +113,7 @@ def made(
     origin: Origin = {"backend": CAPTURE, "file": asked.path.name, "digest": digest(asked.path)}
     if vantage:
         origin["vantage"] = vantage
-    return Imported(Measured(scenario, data, timing, origin=origin), notes)
+    return Imported(Measured(scenario, data, timing, record, origin), notes)
 
 
 def digest(path: Path) -> str:
