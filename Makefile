@@ -19,7 +19,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # The crates that need no Python.
 TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude core-alone --exclude own-control
 # The crates that others may use.
-LIBRARIES := base net tcp sim wifi sliq gnat catalogue abi live stamp
+LIBRARIES := base net tcp sim wifi sliq gnat catalogue abi capture live stamp
 PYTHONS := python reproductions tools tests benches
 MODULE = $(subst -,_,$(NAME))
 

@@ -103,6 +103,7 @@ CAPABILITIES: dict[str, Probe] = {
     "bpf-compiler": succeeds("clang", "-target", "bpf", "-fsyntax-only", "-xc", "/dev/null"),
     "iperf3": programs("iperf3", package="iperf3"),
     "tc": programs("tc", package="iproute2"),
+    "tshark": programs("tshark", package="tshark"),
     "chromium": where(BROWSER is not None, "no chromium (Debian: chromium)"),
     "kernel-sources": where(
         KERNEL_SOURCES.exists(), f"no {KERNEL_SOURCES} (Debian: linux-source-6.1)"

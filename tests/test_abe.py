@@ -196,6 +196,7 @@ def test_the_whole_grid_of_the_slides_is_there() -> None:
     assert {len(cell.replications) for cell in found} == {3}
 
 
+@pytest.mark.long
 def test_utilization_is_the_mean_of_the_sawtooth(sojourn: Command, tmp_path: Path) -> None:
     """A queue that hardly holds anything leaves a window between beta_ecn and 1 times the
     bandwidth-delay product, of (1 + beta_ecn) / 2 in the mean. What is stored is not run again.

@@ -49,10 +49,10 @@ def test_queues_declare_whether_they_mark() -> None:
 
 
 def test_what_brings_its_code_along_is_listed_and_in_the_schema(sojourn: Command) -> None:
-    outside = ["python", "library", "bpf", "linux", "cdg", "lp", "nv"]
+    outside = ["python", "library", "bpf", "linux", "cdg", "lp", "nv", "observed"]
     listed = json.loads(sojourn("list", "ccas", "--format", "json").stdout)["ccas"]
     names = [entry["name"] for entry in listed]
-    assert names[-7:] == outside
+    assert names[-8:] == outside
     assert not set(outside) & {member.name for member in members("ccas")}
     schema = json.loads(sojourn("list", "--format", "schema").stdout)
     tables = {table.get("title"): table for table in schema["$defs"]["cca"]["oneOf"]}

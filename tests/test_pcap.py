@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import sojourn
+from captures import blocks
 from conftest import TWO_FLOWS, Command
 from sojourn.campaign.keys import run_key
 from sojourn.errors import ScenarioError
@@ -19,16 +19,6 @@ from sojourn.store import run_directory
 #: A key of the root stands before the tables.
 PCAP = 'record = ["pcap"]\npcap = { flows = [1], links = ["bottleneck"], snap = 80 }\n' + TWO_FLOWS
 _SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
-
-
-def blocks(file: Path) -> Iterator[tuple[int, bytes]]:
-    """Kinds and bodies of a file's blocks."""
-    content, at = file.read_bytes(), 0
-    while at < len(content):
-        kind, length = struct.unpack_from("<II", content, at)
-        assert struct.unpack_from("<I", content, at + length - 4) == (length,)
-        yield kind, content[at + 8 : at + length - 4]
-        at += length
 
 
 def counts(file: Path) -> tuple[bytes, list[str], Counter[int]]:
@@ -61,6 +51,21 @@ def test_a_capture_has_the_packets_that_are_asked_for(result: sojourn.Result) ->
     # Data, two packets of the handshake, and the answers; some is still on its way to the link.
     sent = int(result.data.flow.total("sent_packets")[1])
     assert sent - 100 < packets[2] <= sent + 2 < packets[0]
+
+
+@pytest.mark.filterwarnings("ignore:Field type")  # of the reader
+def test_another_reader_finds_the_same(result: sojourn.Result) -> None:
+    from pcapng import FileScanner
+    from pcapng.blocks import EnhancedPacket
+
+    file = result.record.files["packets.pcapng"]
+    with file.open("rb") as stream:
+        packets = [block for block in FileScanner(stream) if isinstance(block, EnhancedPacket)]
+    assert Counter(packet.interface_id for packet in packets) == counts(file)[2]
+    assert all(len(packet.packet_data) == min(packet.packet_len, 80) for packet in packets)
+    times = [packet.timestamp for packet in packets if packet.interface_id == 0]
+    assert times == sorted(times)
+    assert 2.5 < times[-1] < 3.0
 
 
 def test_a_capture_makes_no_other_run(result: sojourn.Result, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import sojourn
 from conftest import TWO_FLOWS, Command
 from sojourn.campaign.keys import run_key
 from sojourn.record import Recording
+from sojourn.spool import Spool
 from sojourn.store import run_directory
 
 #: A key of the root stands before the tables.
@@ -93,3 +94,12 @@ def test_bytes_go_to_the_file_of_their_flow(tmp_path: Path) -> None:
     contents = {name: path.read_bytes() for name, path in record.files.items()}
     assert contents == {"qlog/0.sqlog": b"ac", "qlog/10.sqlog": b"b"}
     assert not record.tables
+
+
+def test_what_cannot_be_written_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Spool, "append", full)
+    with pytest.raises(OSError, match="no space left"):
+        sojourn.run(QLOG)

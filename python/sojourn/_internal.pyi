@@ -25,6 +25,7 @@ __all__ = [
     "engine_parts",
     "error_control",
     "header_sizes",
+    "import_capture",
     "keep_note_in",
     "kernel_agent",
     "quantity",
@@ -34,6 +35,7 @@ __all__ = [
     "run_kernel",
     "run_live",
     "run_slotted",
+    "sample_columns",
     "schema",
     "toml_to_json",
     "validate",
@@ -346,4 +348,14 @@ def run_kernel(
 ) -> dict[str, Any]: ...
 def kernel_agent() -> None: ...
 def run_command(scenario: str, command: list[str], download: bool) -> dict[str, Any]: ...
+def sample_columns() -> tuple[list[str], list[str]]:
+    """The names of the columns of ``flow_samples``, and of ``link_samples``."""
+
+def import_capture(
+    path: Path, interval: float, tables: Callable[[str, dict[str, Any]], object]
+) -> dict[str, Any]:
+    """Columns by table, as :func:`run`'s, of the flows in a capture; and ``capture``, in JSON: what
+    is known of them, and what was left out. ``tables`` takes rows of ``passages``, its packets.
+    """
+
 def replay(scenario: str) -> tuple[int, int, tuple[int, float, str] | None]: ...

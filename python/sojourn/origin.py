@@ -7,8 +7,14 @@ from typing import NotRequired, TypedDict
 
 #: What the simulator's runs were made on.
 SIMULATED = "in the simulator"
+#: In the place of a backend, of what was observed elsewhere.
+CAPTURE = "capture"
 #: What is called otherwise than the backend is.
-_CALLED = {"kernel": "a kernel in virtual time", "live": "a live kernel"}
+_CALLED = {
+    "kernel": "on a kernel in virtual time",
+    "live": "on a live kernel",
+    CAPTURE: "elsewhere",
+}
 
 
 class ReleaseError(TypedDict):
@@ -50,6 +56,11 @@ class Origin(TypedDict, total=False):
     hz: int
     #: The digest of the kernel's program.
     build: str
+    #: Of what was observed elsewhere: its file's name, what tells its content, and where packets
+    #: were captured.
+    file: str
+    digest: str
+    vantage: str
     quality: Quality
 
 
@@ -74,7 +85,7 @@ def ran_on(origin: Origin) -> str:
     made = who(origin)
     made.pop("repetition", None)  # which of several runs it was
     name = origin["backend"]
-    return f"on {_CALLED.get(name, name)} ({_details(made)})"
+    return f"{_CALLED.get(name, f'on {name}')} ({_details(made)})"
 
 
 def elsewhere(origin: Origin) -> str:

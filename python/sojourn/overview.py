@@ -16,7 +16,7 @@ from sojourn.metrics.columns import Values
 from sojourn.metrics.warnings import RunWarning, brief, warnings_of
 from sojourn.names import control_name, flow_name
 from sojourn.numbers import number
-from sojourn.origin import ran_on
+from sojourn.origin import CAPTURE, ran_on
 from sojourn.outcome import flow_identities
 from sojourn.quantity import number as amount
 from sojourn.table import Table
@@ -51,6 +51,8 @@ _MOST_LINKS = 3
 def sentence(result: Measured) -> str:
     """What was run, in words."""
     canonical, count = result.scenario.canonical, result.data.flow.count
+    if result.origin.get("backend") == CAPTURE:
+        return f"{_who(result)} in {canonical['duration']}, observed {ran_on(result.origin)}."
     arrivals = canonical.get("arrivals") or []
     verb = "crosses" if count == 1 and not arrivals else "share" if count or arrivals else "cross"
     seed = f"seed {canonical['seed']}"
@@ -90,12 +92,13 @@ def links_told(result: Measured) -> list[str]:
     busy = np.where(np.isnan(used), air, used)
     of = np.where(np.isnan(air), "utilized", "of the air")
     order = np.argsort(-np.nan_to_num(busy), kind="stable")
+    order = order[np.isfinite(drops[order])]  # of what was observed elsewhere nothing is known
     told = [
         f"{names[i]}: {_short(100 * busy[i])} % {of[i]}, queueing delay {_short(delay[i])} ms "
         f"(p95 {_short(tail[i])}), {drops[i]:.0f} drops, {marks[i]:.0f} marks"
         for i in sorted(order[:_MOST_LINKS].tolist())
     ]
-    more = len(names) - len(told)
+    more = len(order) - len(told)
     return [*told, f"and {more} less busy links"] if more else told
 
 
@@ -206,6 +209,9 @@ def _flows(result: Measured) -> str:
         each = [f"{size:,} {name}" for name, size in kinds.items()]
         told = f"{_listed(each)} flow{'s' * ([*kinds.values()][-1] > 1)}"
     rtts = 1e3 * result.data.flow.base_rtt
+    rtts = rtts[np.isfinite(rtts)]  # of what was captured far from its sender it is not known
+    if not rtts.size:
+        return told
     low, high = f"{rtts.min():.6g}", f"{rtts.max():.6g}"
     return f"{told} (base RTT {low if low == high else f'{low} to {high}'} ms)"
 

@@ -4,7 +4,9 @@ of files that it writes itself.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +26,12 @@ FILES = {"capture": "packets.pcapng", "qlog": "qlog/*.sqlog"}
 #: Keys of a scenario that say what is recorded, and make no other run of it.
 OF_RECORDS = ("record", "pcap", "qlog")
 _REAL, _WORD, _COUNT = pl.Float64(), pl.String(), pl.Int64()
-#: The columns of the tables; times in seconds, sizes in bytes.
+#: What the headers of a captured packet tell.
+HEADERS: dict[str, pl.DataType] = {
+    **{"seq": _COUNT, "ack": _COUNT, "sack": _WORD, "flags": _WORD, "class": _COUNT},
+}
+#: The columns of the tables; times in seconds, sizes in bytes. Nobody asks for ``passages``: they
+#: are of captures.
 SCHEMAS: dict[str, dict[str, pl.DataType]] = {
     "state": {
         **{"time": _REAL, "component": _WORD, "name": _WORD},
@@ -34,9 +41,15 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
         **{"time": _REAL, "link": _WORD, "flow": _COUNT, "index": _COUNT, "size": _COUNT},
         **{"event": _WORD, "reason": _WORD, "sojourn": _REAL},
     },
+    "passages": {
+        **{"time": _REAL, "link": _WORD, "flow": _COUNT, "index": _COUNT, "size": _COUNT},
+        **{"event": _WORD, **HEADERS},
+    },
 }
 #: Rows that are gathered in memory before they are written.
 _ROWS = 500_000
+#: What may wait to be written: the run stops until there is less.
+_WAITING = 2
 
 #: Takes a table's name, columns, and the words that numbers in its columns of words stand for; of a
 #: file that is none of rows the next ``bytes``, and the ``flow`` whose it is if each has one.
@@ -73,10 +86,12 @@ class Record:
 
 
 class Recording:
-    """Takes rows while a run goes on, and writes them by and by."""
+    """Takes rows and bytes while a run goes on, which a thread writes beside it."""
 
     def __init__(self, kinds: Collection[str], directory: Path | None) -> None:
         self._spool = Spool(directory)
+        self._thread = ThreadPoolExecutor(1, "sojourn-record")
+        self._under_way: deque[Future[None]] = deque()
         names = sorted({KINDS[kind] for kind in kinds})
         self._files: dict[str, Path] = {}
         self._waiting: dict[str, list[pl.DataFrame]] = {
@@ -87,7 +102,8 @@ class Recording:
         """Takes a batch."""
         if table in FILES:
             name = FILES[table].replace("*", str(columns.get("flow")))
-            self._files[name] = self._spool.append(name, columns["bytes"])
+            self._files[name] = self._spool.path(name)
+            self._beside(self._spool.append, name, columns["bytes"])
             return
         meant = pl.Series(words, dtype=_WORD)
         series = [
@@ -105,13 +121,21 @@ class Recording:
         """What was recorded, once all of it has come."""
         for table in self._waiting:
             self._write(table)
+        while self._under_way:
+            self._under_way.popleft().result()
+        self._thread.shutdown()
         tables = {table: self._spool.scan(table) for table in self._waiting}
         return Record(tables, self._files, self._spool)
 
     def _write(self, table: str) -> None:
         if frames := self._waiting[table]:
-            self._spool.write(table, pl.concat(frames))
+            self._beside(self._spool.write, table, pl.concat(frames))
             frames.clear()
+
+    def _beside(self, write: Callable[..., None], name: str, content: object) -> None:
+        if len(self._under_way) >= _WAITING:
+            self._under_way.popleft().result()
+        self._under_way.append(self._thread.submit(write, name, content))
 
 
 def recorded(

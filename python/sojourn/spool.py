@@ -108,13 +108,12 @@ class Spool:
         rows.write_parquet(path, row_group_size=_GROUP)
         parts.append(path)
 
-    def append(self, name: str, content: bytes) -> Path:
-        """Writes the next bytes of a file that is none of rows; returns where it is."""
+    def append(self, name: str, content: bytes) -> None:
+        """Writes the next bytes of a file that is none of rows."""
         path = self.path(name)
         path.parent.mkdir(exist_ok=True)
         with path.open("ab") as file:
             file.write(content)
-        return path
 
     def path(self, name: str) -> Path:
         """Where a file of this name is, if there is one."""

@@ -209,7 +209,7 @@ mod tests {
     use sojourn_sim::sim::{Surroundings, arrivals};
 
     use super::*;
-    use crate::wire::{Segment, Transport};
+    use crate::wire::{Sacks, Segment, Transport};
 
     const SYN: u8 = 0x02;
     const ACK: u8 = 0x10;
@@ -256,7 +256,7 @@ mod tests {
     fn pass(transfers: &mut Transfers, side: usize, ms: u64, numbers: [u32; 2], what: (u8, u16)) {
         let ports = if side == 0 { [1024, 10_000] } else { [10_000, 1024] };
         let ([seq, ack], (flags, payload)) = (numbers, what);
-        let transport = Transport::Tcp(Segment { seq, ack, flags, sacks: false });
+        let transport = Transport::Tcp(Segment { seq, ack, flags, sacks: Sacks::default() });
         let size = 52 + u32::from(payload);
         let dscp = Dscp::BEST_EFFORT;
         let headers = Headers { size, ecn: Ecn::NotEct, dscp, ports, payload, transport };

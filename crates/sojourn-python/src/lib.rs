@@ -2,6 +2,7 @@
 //! the GIL is released in between; also the command line of programs that add their own members
 //! ([`command_line`]). Columns have the units of `docs/results.md`; nothing is simulated here.
 
+mod capture;
 mod conformance;
 mod control;
 mod error;
@@ -48,7 +49,8 @@ fn members() -> Catalogue {
     ];
     let of_kernels = (cc::linux_only::entries(), vec![queue::kernel::entry()]);
     let queues = vec![control::linux_queue_entry()];
-    program::members().with(outside).with(queues).with(of_kernels.0).with(of_kernels.1)
+    let members = program::members().with(outside).with(queues);
+    members.with(of_kernels.0).with(of_kernels.1).with(cc::observed::entries())
 }
 
 /// Fills the module `sojourn._internal`.
@@ -79,6 +81,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engine_build, module)?)?;
     module.add_function(wrap_pyfunction!(engine_parts, module)?)?;
     module.add_function(wrap_pyfunction!(header_sizes, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::import_capture, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conformance_suites, module)?)?;
     module.add_function(wrap_pyfunction!(conformance::conform, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_agent, module)?)?;
@@ -87,6 +90,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(run::sample_columns, module)?)?;
     wings::fill(module)
 }
 

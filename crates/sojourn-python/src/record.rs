@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 use sojourn_net::record::live::{Batch, Sink};
 use sojourn_net::record::{Table, TableSink, Values};
 
@@ -73,12 +73,12 @@ fn hand_over(py: Python<'_>, record: &Py<PyAny>, batch: Batch, words: &[Arc<str>
             "packets"
         }
         Batch::Capture(bytes) => {
-            columns.set_item("bytes", PyBytes::new(py, &bytes))?;
+            columns.set_item("bytes", PyArray1::from_vec(py, bytes))?;
             "capture"
         }
         Batch::Events { flow, bytes } => {
             columns.set_item("flow", flow)?;
-            columns.set_item("bytes", PyBytes::new(py, &bytes))?;
+            columns.set_item("bytes", PyArray1::from_vec(py, bytes))?;
             "qlog"
         }
     };

@@ -6,7 +6,7 @@ use std::time::Instant;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_base::units::{Span, Time};
-use sojourn_net::record::{Outcome, Table, Values};
+use sojourn_net::record::{Outcome, Recorder, Table, Values};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::Simulation;
 use sojourn_sim::spec::Controls;
@@ -66,6 +66,14 @@ pub(crate) fn run<'py>(
     failure.check(py)?;
     columns.set_item("network", network.to_string())?;
     Ok(columns)
+}
+
+/// The names of the columns of `flow_samples`, and of `link_samples`.
+#[pyfunction]
+pub(crate) fn sample_columns() -> (Vec<&'static str>, Vec<&'static str>) {
+    let [flows, links, _] = Recorder::new([0; 3], &[], 0).into_tables();
+    let names = |table: Table| table.columns.into_iter().map(|column| column.name).collect();
+    (names(flows), names(links))
 }
 
 /// Whether a control of the scenario is written in Python.

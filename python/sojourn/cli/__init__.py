@@ -25,6 +25,8 @@ FAILURE = 1
 COMMANDS = {
     "run": ("sojourn.cli.run", "Run one scenario."),
     "live": ("sojourn.cli.live", "Run a program's traffic through a scenario's network."),
+    "import": ("sojourn.cli.importing", "Make a run of what was measured elsewhere."),
+    "export": ("sojourn.cli.exporting", "Write a run for Flent or Mahimahi."),
     "sweep": ("sojourn.cli.sweep", "Run a grid of scenarios."),
     "merge": ("sojourn.cli.merge", "Unite the parts of a sweep."),
     "reproduce": ("sojourn.cli.reproduce", "Run a published evaluation."),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli import tables
-from sojourn.cli.output import printed, say
+from sojourn.cli.output import printed, say, warn
 from sojourn.cli.units import Location, Time
 
 if TYPE_CHECKING:
@@ -41,19 +41,23 @@ _MOST = 10
 def command(a: Path, b: Path, tolerance: float | None, every: bool, output: str) -> None:
     """Say at which packet runs A and B part, and what was known then in both: two builds, stacks,
     seeds or backends. They are what sojourn run has written with --record packets; with cc and
-    queue as well, there is more to tell.
+    queue as well, there is more to tell. Either may be a capture: a file (.pcapng, .pcap), what
+    sojourn import has made of one, or a run with --record pcap.
     """
-    from sojourn.difference import difference, side
+    from sojourn.difference import difference, sides
 
-    sides = side(a), side(b)
-    found = difference(*sides, tolerance)
+    both = sides(a, b)
+    if both[0].vantages != both[1].vantages:
+        names = [" and ".join(one.vantages) for one in both]
+        warn(f"A was captured at the {names[0]}, B at the {names[1]}: only what both have counts")
+    found = difference(*both, tolerance)
     with printed():
         if output == "json":
             click.echo(json.dumps({"first_difference": found.to_json() if found else None}))
         elif found is None:
-            say(f"no packet differs until {_until(*sides)}")
+            say(f"no packet differs until {_until(*both)}")
         else:
-            _tell(found, sides, every=every)
+            _tell(found, both, every=every)
 
 
 def _until(a: Side, b: Side) -> str:
@@ -66,7 +70,7 @@ def _tell(found: Difference, sides: tuple[Side, Side], *, every: bool) -> None:
     say(f"first difference at {parting.time!r} s: {where} of packet {parting.index}\n")
     rows = [
         (name, *("none" if one is None else _exact(one[name]) for one in (parting.a, parting.b)))
-        for name in ("time", "index", "size", "reason")
+        for name in (parting.a or parting.b or ())
     ]
     tables.show("The event", ("", "A", "B"), rows, 3)
     told = known if every else known[:_MOST]
@@ -76,7 +80,7 @@ def _tell(found: Difference, sides: tuple[Side, Side], *, every: bool) -> None:
         tables.show(title, ("of", "name", "A", "B"), cells, 4)
     if more := len(known) - len(told):
         say(f"and {more} more: --all")
-    if not all("state" in one.run.record.tables for one in sides):
+    if not all("state" in one.run.record.tables or one.vantages for one in sides):
         say("more: what controls and queues held, with --record cc,queue")
 
 

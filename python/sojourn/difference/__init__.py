@@ -1,4 +1,4 @@
-"""The first packet at which two runs part, and what was known at that instant in both."""
+"""The first packet at which two runs or captures part, and what both knew at that instant."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from sojourn.difference.parting import Parting, first
-from sojourn.difference.sides import Side, side
+from sojourn.difference.sides import Side, side, sides
 from sojourn.difference.told import Known, known
 
 if TYPE_CHECKING:
     from sojourn.json_types import Fields
 
-__all__ = ["Difference", "Known", "Side", "difference", "side"]
+__all__ = ["Difference", "Known", "Side", "difference", "side", "sides"]
 
 #: What times may differ by where they were measured, s.
 _MEASURED = 1e-6
@@ -58,8 +58,8 @@ def difference(a: Side, b: Side, tolerance: float | None = None) -> Difference |
     """The first event that differs, while both runs last; ``None`` where they are the same.
 
     Events are compared in their order at each link, of each flow and kind: the packet's index and
-    size, the reason, and the time to ``tolerance`` seconds, by default none where both runs are
-    simulated and a microsecond elsewhere.
+    size, the reason, what the headers of captured packets tell, and the time to ``tolerance``
+    seconds, by default none where both runs are simulated and a microsecond elsewhere.
     """
     if tolerance is None:
         tolerance = 0.0 if a.exact and b.exact else _MEASURED

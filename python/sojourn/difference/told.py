@@ -18,6 +18,8 @@ _SENDER = (
     *("cwnd", "ssthresh", "in_flight", "srtt", "min_rtt", "pacing_rate", "delivery_rate"),
     *("retransmissions", "lost"),
 )
+#: What headers tell of what has arrived, and of what was sent.
+_ENDS = ("ack", "sack", "seq")
 #: What no control has set.
 _UNSET = 2**31 - 1
 
@@ -26,7 +28,7 @@ class Known(TypedDict):
     """A value on both sides; ``None`` where there is none."""
 
     #: What has it: ``flow.0.cc``, ``link.bottleneck.queue``; ``flow.0.sample`` in the interval that
-    #: ended last; ``flow.0.packets`` at the link.
+    #: ended last; ``flow.0.packets`` at the link; ``flow.0.senders`` at a vantage.
     of: str
     name: str
     a: Scalar
@@ -45,6 +47,7 @@ def known(a: Side, b: Side, parting: Parting) -> list[Known]:
     all_of_it: list[Known] = [
         {"of": key[0], "name": key[1], "a": left.get(key), "b": right.get(key)}
         for key in dict.fromkeys((*left, *right))
+        if (left.get(key), right.get(key)) != (None, None)
     ]
     return sorted(all_of_it, key=lambda one: one["a"] == one["b"])
 
@@ -52,6 +55,7 @@ def known(a: Side, b: Side, parting: Parting) -> list[Known]:
 def _values(side: Side, parting: Parting) -> Iterator[tuple[tuple[str, str], Scalar]]:
     flow, queue = f"flow.{parting.flow}", f"link.{parting.link}.queue"
     yield from _packets(side, parting, f"{flow}.packets")
+    yield from _headers(side, parting)
     state = _state(side, parting, [f"{flow}.cc", queue])
     yield from state.items()
     yield from _sample(side, parting, f"{flow}.sample")
@@ -64,6 +68,19 @@ def _packets(side: Side, parting: Parting, of: str) -> Iterator[tuple[tuple[str,
     for event, count, last in events.iter_rows():
         yield (of, f"{event} count"), count
         yield (of, f"{event} last"), last
+
+
+def _headers(side: Side, parting: Parting) -> Iterator[tuple[tuple[str, str], Scalar]]:
+    """What the last packets of the flow said, at each vantage of a capture: those that had come
+    (``deliver``) and those that had gone.
+    """
+    if not side.vantages:
+        return
+    rows = side.rows.filter(pl.col("time") <= parting.time, flow=parting.flow)
+    last = rows.group_by("link", "event").agg(pl.col(_ENDS).last()).sort("link", "event")
+    for row in last.collect().iter_rows(named=True):
+        for name in _ENDS:
+            yield (f"flow.{parting.flow}.{row['link']}", f"{row['event']} {name}"), row[name]
 
 
 def _state(side: Side, parting: Parting, components: list[str]) -> _Values:

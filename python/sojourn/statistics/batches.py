@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sojourn.statistics.stopping import t_quantile
+from sojourn.statistics.values import Values
 
-#: Stretches of a run: few long ones, as short ones depend on each other.
-BATCHES = 10
-#: So many values of each stretch are to be expected beyond a quantile, and at least so many in all.
-_BEYOND, _LEAST = 2, 10
+#: A run is cut into ten stretches and into five. Where ten still depend on each other, five say
+#: more, and the wider interval counts.
+STRETCHES = (5, 10)
+#: So many values of a tenth of the run are to be expected beyond a quantile, and at least so many
+#: in all: fewer give intervals that cover far less than they say, at high load above all.
+_BEYOND, _LEAST = 20, 100
 
 
 def half_width(values: ArrayLike, share: float | None = None) -> float:
@@ -28,9 +31,12 @@ def half_width(values: ArrayLike, share: float | None = None) -> float:
     known = np.asarray(values, dtype=float)
     known = known[~np.isnan(known)]
     needed = _LEAST if share is None else max(_LEAST, round(_BEYOND / (1 - share)))
-    if len(known) // BATCHES < needed:
+    if len(known) // max(STRETCHES) < needed:
         return np.nan
-    batches = np.array_split(known, BATCHES)
-    each = [batch.mean() if share is None else np.quantile(batch, share) for batch in batches]
-    spread = float(np.std(each, ddof=1))
-    return float(t_quantile(BATCHES)) * spread / BATCHES**0.5 if spread else np.nan
+    return max(_half_width(known, share, count) for count in STRETCHES) or np.nan
+
+
+def _half_width(known: Values, share: float | None, count: int) -> float:
+    stretches = np.array_split(known, count)
+    each = [one.mean() if share is None else np.quantile(one, share) for one in stretches]
+    return float(t_quantile(count) * np.std(each, ddof=1) / count**0.5)

@@ -1,11 +1,13 @@
 //! The Internet checksum (RFC 1071).
 
 /// Checksum of bytes in which it is still zero; 0 for bytes in which it is correct.
+#[inline]
 pub fn checksum(bytes: &[u8]) -> u16 {
     checksum_of(&[bytes])
 }
 
 /// The same of parts that follow each other, each but the last with an even number of bytes.
+#[inline]
 pub fn checksum_of(parts: &[&[u8]]) -> u16 {
     let mut sum: u64 = parts.iter().map(|part| sum_of(part)).sum();
     while sum > 0xffff {
@@ -15,11 +17,15 @@ pub fn checksum_of(parts: &[&[u8]]) -> u16 {
 }
 
 /// The sum of words, two at a time: what the upper one adds is folded with the rest.
+#[inline]
 fn sum_of(part: &[u8]) -> u64 {
     let (pairs, rest) = part.as_chunks::<4>();
+    let whole: u64 = pairs.iter().map(|pair| u64::from(u32::from_be_bytes(*pair))).sum();
+    if rest.is_empty() {
+        return whole;
+    }
     let mut last = [0; 4];
     last[..rest.len()].copy_from_slice(rest);
-    let whole: u64 = pairs.iter().map(|pair| u64::from(u32::from_be_bytes(*pair))).sum();
     whole + u64::from(u32::from_be_bytes(last))
 }
 

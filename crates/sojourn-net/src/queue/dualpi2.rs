@@ -49,12 +49,10 @@
 //! that come in bunches. One flow of each at 100 Mbit/s and 25 ms: p' deviates by 0.93 of its mean,
 //! which takes a quarter off Reno's window and makes x 3.3. The controller's steps do not shrink
 //! with p', so that larger windows, which need fewer marks, mean wider swings. With a quarter of
-//! the gains the same flows share 1.33 and 1.29 to 1. Five flows of each at 10 Mbit/s and 25 ms are
-//! an overload.
+//! the gains the same flows share 1.33 and 1.29 to 1. Five of each at 10 Mbit/s, 25 ms: an overload.
 //!
 //! Deviations: the memory limit (twice the limit in bytes, not reached by packets up to the MTU),
-//! classification by filters, drops on arrival and thresholds in packets are left out. There is no
-//! segmentation offload to undo.
+//! filters, drops on arrival, thresholds in packets and segmentation offload are left out.
 //!
 //! Observes: `base_probability` (p'), `classic_probability` (p'^2), `scalable_probability` (k p',
 //! at most 1), `l_packets` and `c_packets` (waiting in each queue), `l_delay` and `c_delay` (s: how

@@ -68,6 +68,7 @@ pub mod jiffies;
 mod kind;
 pub mod law;
 pub mod linux_only;
+pub mod observed;
 pub mod round_rtt;
 mod sample;
 pub mod sce_window;

@@ -20,8 +20,9 @@ mod code {
     pub(super) const DESCRIPTION: u16 = 3;
     pub(super) const ADDRESS: u16 = 4;
     pub(super) const RESOLUTION: u16 = 9;
-    pub(super) const FLAGS: u16 = 2;
 }
+/// Code and length of the option that tells which way a packet goes.
+const FLAGS_OPTION: u32 = 2 | 4 << 16;
 
 /// Appends the block with which a file begins.
 pub(super) fn section(out: &mut Vec<u8>, comment: &str, application: &str) {
@@ -68,35 +69,35 @@ pub(super) struct Passage<'a> {
     pub comment: Option<&'a str>,
 }
 
-/// Appends a packet whose bytes `write` appends, unless that returns false.
+/// Appends a packet whose bytes `write` appends, unless that returns false. There are more of these than
+/// of anything else, so what has the same size each time is appended at once.
 pub(super) fn packet(
     out: &mut Vec<u8>,
     passage: &Passage<'_>,
     write: impl FnOnce(&mut Vec<u8>) -> bool,
 ) {
     let start = out.len();
-    let mut written = false;
-    block(out, PACKET, |out| {
-        out.extend(passage.interface.to_le_bytes());
-        out.extend(((passage.time >> 32) as u32).to_le_bytes());
-        out.extend((passage.time as u32).to_le_bytes());
-        let captured = out.len();
-        out.extend([0; 4]);
-        out.extend(passage.size.to_le_bytes());
-        let first = out.len();
-        written = write(out);
-        let length = out.len() - first;
-        out[captured..captured + 4].copy_from_slice(&(length as u32).to_le_bytes());
-        pad(out, length);
-        option(out, code::FLAGS, &(passage.towards as u32).to_le_bytes());
-        if let Some(comment) = passage.comment {
-            option(out, code::COMMENT, comment.as_bytes());
-        }
-        end_options(out);
-    });
-    if !written {
+    let [high, low] = [(passage.time >> 32) as u32, passage.time as u32];
+    // Zeros stand for the block's length, and for that of what is kept of the packet.
+    let head = [PACKET, 0, passage.interface, high, low, 0, passage.size];
+    out.extend_from_slice(head.map(u32::to_le_bytes).as_flattened());
+    let first = out.len();
+    if !write(out) {
         out.truncate(start);
+        return;
     }
+    let captured = out.len() - first;
+    pad(out, captured);
+    let flags = [FLAGS_OPTION, passage.towards as u32];
+    out.extend_from_slice(flags.map(u32::to_le_bytes).as_flattened());
+    if let Some(comment) = passage.comment {
+        option(out, code::COMMENT, comment.as_bytes());
+    }
+    let length = (out.len() - start + 8) as u32;
+    let tail = [0, length]; // no more options
+    out.extend_from_slice(tail.map(u32::to_le_bytes).as_flattened());
+    out[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
+    out[first - 8..first - 4].copy_from_slice(&(captured as u32).to_le_bytes());
 }
 
 /// Appends a block of this kind, whose body `fill` appends.
@@ -125,7 +126,7 @@ fn end_options(out: &mut Vec<u8>) {
 
 /// Fills what `length` bytes leave of a word of four.
 fn pad(out: &mut Vec<u8>, length: usize) {
-    out.resize(out.len() + length.next_multiple_of(4) - length, 0);
+    out.extend_from_slice(&[0; 3][..length.next_multiple_of(4) - length]);
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Simulated packets as bytes: IPv4, and UDP or TCP. What a simulated packet does not have is made
 //! up from what it has: addresses from numbers of hosts, ports from the flow's number.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::legs::Legs;
@@ -43,8 +43,8 @@ fn ports(flow: u32, direction: Direction) -> [u16; 2] {
 /// Writes the headers of simulated packets.
 #[derive(Debug, Default)]
 pub struct Headers {
-    connections: HashMap<u32, Legs>,
-    carried: HashMap<u32, Carried>,
+    connections: BTreeMap<u32, Legs>,
+    carried: BTreeMap<u32, Carried>,
     between_nodes: Option<Arc<dyn Datagrams>>,
 }
 
@@ -129,14 +129,15 @@ fn hosts(ends: &Conversation, direction: Direction) -> [u16; 2] {
 }
 
 fn put_ip(packet: &Packet, protocol: u8, hosts: [u16; 2], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.extend([0x45, packet.dscp().number() << 2 | packet.ecn.codepoint()]);
-    out.extend((packet.size as u16).to_be_bytes());
-    out.extend((packet.index as u16).to_be_bytes());
-    out.extend([DO_NOT_FRAGMENT, 0, TTL, protocol, 0, 0]);
-    out.extend_from_slice(hosts.map(address).as_flattened());
-    let sum = checksum(&out[start..]);
-    out[start + 10..start + 12].copy_from_slice(&sum.to_be_bytes());
+    let mut ip = [0; IP];
+    ip[..2].copy_from_slice(&[0x45, packet.dscp().number() << 2 | packet.ecn.codepoint()]);
+    ip[2..4].copy_from_slice(&(packet.size as u16).to_be_bytes());
+    ip[4..6].copy_from_slice(&(packet.index as u16).to_be_bytes());
+    ip[6..10].copy_from_slice(&[DO_NOT_FRAGMENT, 0, TTL, protocol]);
+    ip[12..].copy_from_slice(hosts.map(address).as_flattened());
+    let sum = checksum(&ip);
+    ip[10..12].copy_from_slice(&sum.to_be_bytes());
+    out.extend_from_slice(&ip);
 }
 
 fn put_udp(packet: &Packet, ports: [u16; 2], out: &mut Vec<u8>) {
@@ -156,8 +157,8 @@ pub fn seal(bytes: &mut [u8], size: usize) {
     let is_udp = ip[9] == UDP;
     let place = if is_udp { 6 } else { 16 };
     transport[place..place + 2].fill(0);
-    let length = ((size - length) as u16).to_be_bytes();
-    let sum = checksum_of(&[&ip[12..IP], &[0, ip[9]], &length, transport]);
+    let [high, low] = ((size - length) as u16).to_be_bytes();
+    let sum = checksum_of(&[&ip[12..IP], &[0, ip[9], high, low], transport]);
     // In UDP zero stands for none.
     let sum = if is_udp && sum == 0 { 0xffff } else { sum };
     transport[place..place + 2].copy_from_slice(&sum.to_be_bytes());

@@ -127,8 +127,10 @@ impl fmt::Debug for Capture {
 impl State {
     fn pass(&mut self) {
         if !self.out.is_empty() {
-            let next = Vec::with_capacity(BATCH + MARGIN);
-            (self.pass)(std::mem::replace(&mut self.out, next));
+            (self.pass)(std::mem::take(&mut self.out));
+            // Now that the receiver may have let go of its own: memory that is used again needs no
+            // pages that the system has to clear.
+            self.out.reserve(BATCH + MARGIN);
         }
     }
 }

@@ -14,6 +14,8 @@ const CWR: u16 = 0x080;
 /// The former NS bit, which SCE's echo uses as well.
 const AE: u16 = 0x100;
 
+/// Bytes of a header with all options that there are, more than any has.
+const LONGEST: usize = 44 + 8 * MAX_SACK_BLOCKS;
 /// Bytes of the timestamp option, which the option of the largest segment does not count.
 const TIMESTAMPS: u32 = 12;
 /// First value of AccECN's counter.
@@ -214,32 +216,36 @@ impl Connection {
 
     /// Appends a header, whose checksum is zero.
     fn put(&self, fields: &Fields, ports: [u16; 2], out: &mut Vec<u8>) {
-        let start = out.len();
-        out.extend_from_slice(ports.map(u16::to_be_bytes).as_flattened());
-        out.extend_from_slice([fields.seq, fields.ack].map(u32::to_be_bytes).as_flattened());
-        out.extend(fields.flags.to_be_bytes());
-        out.extend(fields.window.to_be_bytes());
-        out.extend([0; 4]);
-        match fields.opens {
-            Some(_) => {
-                out.extend([2, 4]);
-                let largest = (self.ends.mss + TIMESTAMPS).min(u16::MAX.into()) as u16;
-                out.extend(largest.to_be_bytes());
-                out.extend([4, 2]);
-            }
-            None => out.extend([1, 1]),
-        }
-        out.extend([8, 10]);
-        out.extend_from_slice(fields.times.map(u32::to_be_bytes).as_flattened());
-        if let Some(scale) = fields.opens {
-            out.extend([1, 3, 3, scale]);
-        }
+        let mut header = [0; LONGEST];
+        let numbers = [fields.seq, fields.ack].map(u32::to_be_bytes);
+        let times = fields.times.map(u32::to_be_bytes);
+        header[..4].copy_from_slice(ports.map(u16::to_be_bytes).as_flattened());
+        header[4..12].copy_from_slice(numbers.as_flattened());
+        header[12..14].copy_from_slice(&fields.flags.to_be_bytes());
+        header[14..16].copy_from_slice(&fields.window.to_be_bytes());
+        let mut length = if let Some(scale) = fields.opens {
+            let largest = (self.ends.mss + TIMESTAMPS).min(u16::MAX.into()) as u16;
+            header[20..22].copy_from_slice(&[2, 4]);
+            header[22..24].copy_from_slice(&largest.to_be_bytes());
+            header[24..28].copy_from_slice(&[4, 2, 8, 10]);
+            header[28..36].copy_from_slice(times.as_flattened());
+            header[36..40].copy_from_slice(&[1, 3, 3, scale]);
+            40
+        } else {
+            header[20..24].copy_from_slice(&[1, 1, 8, 10]);
+            header[24..32].copy_from_slice(times.as_flattened());
+            32
+        };
         let blocks = &fields.blocks[..fields.block_count];
         if !blocks.is_empty() {
-            out.extend([1, 1, 5, 2 + 8 * blocks.len() as u8]);
-            blocks.iter().flatten().for_each(|edge| out.extend(edge.to_be_bytes()));
+            header[length..length + 4].copy_from_slice(&[1, 1, 5, 2 + 8 * blocks.len() as u8]);
+            length += 4;
+            for edge in blocks.iter().flatten() {
+                header[length..length + 4].copy_from_slice(&edge.to_be_bytes());
+                length += 4;
+            }
         }
-        let words = (out.len() - start) / 4;
-        out[start + 12] |= (words as u8) << 4;
+        header[12] |= ((length / 4) as u8) << 4;
+        out.extend_from_slice(&header[..length]);
     }
 }

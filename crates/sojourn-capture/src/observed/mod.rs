@@ -12,18 +12,18 @@ use sojourn_base::units::{Span, Time};
 use sojourn_net::record::histogram::Histogram;
 
 use crate::wire::{Headers, Transport};
-pub(crate) use counters::Counters;
+pub use counters::Counters;
 use receiving::Receiving;
 use sending::Sending;
 
-/// A 32-bit sequence number as one that does not wrap: the nearest to `near`.
+/// A 32-bit sequence number as one that does not wrap: the nearest to `near`, but none below 0.
 fn unwrap(number: u32, near: u64) -> u64 {
-    near.wrapping_add_signed(i64::from(number.wrapping_sub(near as u32) as i32))
+    near.saturating_add_signed(i64::from(number.wrapping_sub(near as u32) as i32))
 }
 
 /// A flow as observed from its packets.
 #[derive(Debug, Default)]
-pub(crate) struct Observed {
+pub struct Observed {
     /// Its counters.
     pub counters: Counters,
     sending: Sending,
@@ -33,7 +33,7 @@ pub(crate) struct Observed {
 impl Observed {
     /// A packet enters the network at the sender (side 0) or at the receiver: returns the header
     /// that the network may read.
-    pub(crate) fn enters(&mut self, now: Time, side: usize, headers: &Headers) -> Header {
+    pub fn enters(&mut self, now: Time, side: usize, headers: &Headers) -> Header {
         match side {
             0 => {
                 self.sent(now, headers);
@@ -44,6 +44,12 @@ impl Observed {
                 self.header(headers)
             }
         }
+    }
+
+    /// The connection began before: its first byte that is observed has this sequence number.
+    pub fn join(&mut self, first: u32) {
+        self.sending.join(first.wrapping_sub(1));
+        self.receiving.join(first.wrapping_sub(1));
     }
 
     /// A packet enters the network at the sender.
@@ -59,7 +65,7 @@ impl Observed {
     }
 
     /// A packet leaves the network at the receiver.
-    pub(crate) fn received(&mut self, now: Time, headers: &Headers) {
+    pub fn received(&mut self, now: Time, headers: &Headers) {
         self.receiving.on_packet(now, headers, &mut self.counters);
     }
 
@@ -70,7 +76,7 @@ impl Observed {
     }
 
     /// A packet leaves the network at the sender.
-    pub(crate) fn acknowledged(&mut self, now: Time, headers: &Headers) {
+    pub fn acknowledged(&mut self, now: Time, headers: &Headers) {
         if let Transport::Tcp(segment) = headers.transport {
             self.sending.on_ack(now, &segment, &mut self.counters);
         }
@@ -85,7 +91,10 @@ impl Observed {
         match segment.as_ack().filter(|_| headers.payload == 0) {
             Some(flags) => Header::Ack(TcpAck {
                 flags,
-                sack_count: if segment.sacks { SackCount::One } else { SackCount::Zero },
+                sack_count: match segment.sacks.blocks() {
+                    [] => SackCount::Zero,
+                    _ => SackCount::One,
+                },
                 next: self.sending.offset(segment.ack),
                 ..TcpAck::default()
             }),
@@ -94,27 +103,27 @@ impl Observed {
     }
 
     /// Advances the integrals by `time`, for a sender whose kernel is not queried.
-    pub(crate) fn integrate(&mut self, time: Span) {
+    pub fn integrate(&mut self, time: Span) {
         self.sending.integrate(time, &mut self.counters);
     }
 
     /// Payload acknowledged, and the time of the last such acknowledgment.
-    pub(crate) fn acked(&self) -> (u64, Time) {
+    pub fn acked(&self) -> (u64, Time) {
         self.sending.acked()
     }
 
     /// The smallest RTT of segments that were sent once, if there were any.
-    pub(crate) fn least_rtt(&self) -> Option<Span> {
+    pub fn least_rtt(&self) -> Option<Span> {
         self.sending.least_rtt
     }
 
     /// RTTs of segments that were sent once, since the warm-up.
-    pub(crate) fn rtts(&self) -> &Histogram {
+    pub fn rtts(&self) -> &Histogram {
         &self.sending.rtts
     }
 
     /// The warm-up is over.
-    pub(crate) fn end_warmup(&mut self) {
+    pub fn end_warmup(&mut self) {
         self.sending.rtts.clear();
     }
 }

@@ -21,8 +21,31 @@ pub struct Segment {
     pub ack: u32,
     /// The flags, as in the header's 14th byte.
     pub flags: u8,
-    /// Whether it has a SACK option.
-    pub sacks: bool,
+    /// What has arrived beyond `ack`.
+    pub sacks: Sacks,
+}
+
+/// The blocks of a SACK option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sacks {
+    blocks: [[u32; 2]; 4],
+    count: usize,
+}
+
+impl Sacks {
+    /// Adds a block: its first sequence number, and the one after its last. An option has room for
+    /// four.
+    pub fn add(&mut self, block: [u32; 2]) {
+        if let Some(place) = self.blocks.get_mut(self.count) {
+            *place = block;
+            self.count += 1;
+        }
+    }
+
+    /// The blocks.
+    pub fn blocks(&self) -> &[[u32; 2]] {
+        &self.blocks[..self.count]
+    }
 }
 
 impl Segment {
@@ -86,23 +109,42 @@ impl Headers {
     }
 }
 
-const TCP: u8 = 6;
-const UDP: u8 = 17;
+/// Protocol number of TCP.
+pub const TCP: u8 = 6;
+/// Protocol number of UDP.
+pub const UDP: u8 = 17;
 
 /// The headers of an IPv4 packet of TCP or UDP; `None` for others.
 pub fn parse(bytes: &[u8]) -> Option<Headers> {
+    parse_beginning(bytes, bytes.len())
+}
+
+/// The same of an IPv4 packet of `size` bytes, of which these are the first.
+pub fn parse_beginning(bytes: &[u8], size: usize) -> Option<Headers> {
     let first = *bytes.first()?;
     let ip = usize::from(first & 15) * 4;
     if first >> 4 != 4 || ip < 20 {
         return None;
     }
+    let (protocol, class) = (*bytes.get(9)?, bytes[1]);
+    parse_transport(bytes, size, ip, [protocol, class])
+}
+
+/// The headers of an IP packet of `size` bytes, of which these are the first: of one whose transport
+/// begins after `ip` bytes, and whose header has this protocol and traffic class.
+pub fn parse_transport(
+    bytes: &[u8],
+    size: usize,
+    ip: usize,
+    [protocol, class]: [u8; 2],
+) -> Option<Headers> {
     let transport = bytes.get(ip..)?;
-    let (header, kind) = match *bytes.get(9)? {
+    let (header, kind) = match protocol {
         TCP => {
             let header = usize::from(transport.get(12)? >> 4) * 4;
             let flags = *transport.get(13)?;
             let (seq, ack) = (number(transport, 4)?, number(transport, 8)?);
-            let sacks = transport.get(20..header).is_some_and(has_sack);
+            let sacks = transport.get(20..header).map(sacks).unwrap_or_default();
             (header, Transport::Tcp(Segment { seq, ack, flags, sacks }))
         }
         UDP => (8, Transport::Udp),
@@ -110,30 +152,39 @@ pub fn parse(bytes: &[u8]) -> Option<Headers> {
     };
     let port = |at: usize| Some(u16::from_be_bytes([*transport.get(at)?, *transport.get(at + 1)?]));
     Some(Headers {
-        size: bytes.len() as u32,
-        ecn: ecn(bytes[1]),
-        dscp: Dscp::of_class(bytes[1]),
+        size: u32::try_from(size).ok()?,
+        ecn: ecn(class),
+        dscp: Dscp::of_class(class),
         ports: [port(0)?, port(2)?],
-        payload: transport.len().checked_sub(header)? as u16,
+        payload: u16::try_from(size.checked_sub(ip + header)?).ok()?,
         transport: kind,
     })
 }
 
-/// Whether there is a SACK option among these.
-fn has_sack(mut options: &[u8]) -> bool {
+/// The blocks of a SACK option among these.
+fn sacks(mut options: &[u8]) -> Sacks {
     const END: u8 = 0;
     const PADDING: u8 = 1;
     const SACK: u8 = 5;
+    let mut sacks = Sacks::default();
     while let [kind, rest @ ..] = options {
         options = match (*kind, rest.first()) {
-            (SACK, _) => return true,
             (PADDING, _) => rest,
-            (END, _) | (_, None) => return false,
+            (END, _) | (_, None) => break,
             // The length counts kind and length.
-            (_, Some(length)) => rest.get(usize::from(*length).max(2) - 1..).unwrap_or_default(),
+            (kind, Some(length)) => {
+                let size = usize::from(*length).max(2) - 1;
+                let (option, after) = rest.split_at(size.min(rest.len()));
+                let blocks = if kind == SACK { &option[1..] } else { &[] };
+                for block in blocks.chunks_exact(8) {
+                    let edge = |at: usize| number(block, at).unwrap_or_default();
+                    sacks.add([edge(0), edge(4)]);
+                }
+                after
+            }
         };
     }
-    false
+    sacks
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -244,22 +295,22 @@ mod tests {
     fn acknowledgments_with_sack_are_told_from_plain_ones() {
         let mut bytes = packet(0);
         let sacks = |bytes: &[u8]| match parse(bytes).unwrap().transport {
-            Transport::Tcp(segment) => (segment.sacks, segment.as_ack()),
+            Transport::Tcp(segment) => (segment.sacks.blocks().to_vec(), segment.as_ack()),
             Transport::Udp => panic!("not TCP"),
         };
         let flags = Flags::ACK.with(Flags::ECE, true);
         let timestamps = [1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 5];
         bytes[40..52].copy_from_slice(&timestamps);
-        assert_eq!(sacks(&bytes), (false, Some(flags)));
+        assert_eq!(sacks(&bytes), (vec![], Some(flags)));
         bytes[40..52].copy_from_slice(&[1, 1, 5, 10, 0, 0, 0, 5, 0, 0, 0, 6]);
-        assert_eq!(sacks(&bytes), (true, Some(flags)));
+        assert_eq!(sacks(&bytes), (vec![[5, 6]], Some(flags)));
         bytes[33] = 0x11; // FIN
         assert_eq!(sacks(&bytes).1, None);
         bytes[40] = 0;
-        assert!(!sacks(&bytes).0);
+        assert!(sacks(&bytes).0.is_empty());
         bytes[40..52].fill(2); // a length that says nothing
         bytes[41] = 0;
-        assert!(!sacks(&bytes).0);
+        assert!(sacks(&bytes).0.is_empty());
     }
 
     #[test]
@@ -269,6 +320,16 @@ mod tests {
             assert_eq!(parse(&whole[..length]), None, "{length}");
         }
         assert_eq!(parse(&[0x60; 60]), None);
+    }
+
+    #[test]
+    fn the_beginning_of_a_packet_tells_as_much() {
+        let whole = packet(100);
+        assert_eq!(parse_beginning(&whole[..52], 152), parse(&whole));
+        // Without its options a header tells the rest.
+        assert_eq!(parse_beginning(&whole[..40], 152), parse(&whole));
+        assert_eq!(parse_beginning(&whole[..33], 152), None);
+        assert_eq!(parse_beginning(&whole, 51), None);
     }
 
     #[test]

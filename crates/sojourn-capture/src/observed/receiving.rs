@@ -23,13 +23,17 @@ pub(super) struct Receiving {
 }
 
 impl Receiving {
+    /// Takes `initial` for the SYN's sequence number.
+    pub(super) fn join(&mut self, initial: u32) {
+        (self.initial, self.next) = (Some(initial), 1);
+    }
+
     pub(super) fn on_packet(&mut self, now: Time, headers: &Headers, counters: &mut Counters) {
         if let Transport::Tcp(segment) = headers.transport
             && segment.is_syn()
             && self.initial.is_none()
         {
-            self.initial = Some(segment.seq);
-            self.next = 1;
+            self.join(segment.seq);
         }
         if headers.payload == 0 {
             return;

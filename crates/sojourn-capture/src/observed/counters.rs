@@ -8,23 +8,34 @@ use sojourn_net::record::{
 
 /// All parts of the core's counters.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counters {
+pub struct Counters {
+    /// Of the receiver: data that arrived.
     pub received: ReceiverCounters,
+    /// Of the receiver: what it sends back.
     pub acks: AckCounters,
+    /// Of the sender: data.
     pub sent: SenderCounters,
+    /// Of the sender: its window, and what is in flight.
     pub window: WindowCounters,
+    /// RTTs.
     pub rtt: RttCounters,
+    /// Delivery rates, and that of pacing.
     pub rate: RateCounters,
+    /// Losses and their repair.
     pub recovery: RecoveryCounters,
+    /// Echoes of marks.
     pub echoes: EchoCounters,
+    /// What limited the sender.
     pub limits: LimitCounters,
+    /// When the handshake was complete.
     pub established_at: Option<Time>,
+    /// When the last byte of a flow that has ended was acknowledged.
     pub completed_at: Option<Time>,
 }
 
 impl Counters {
     /// Converted to the core's counters: only TCP has the parts about feedback.
-    pub(crate) fn report(&self, tcp: bool) -> FlowCounters {
+    pub fn report(&self, tcp: bool) -> FlowCounters {
         FlowCounters {
             arrivals: None,
             order: None,

@@ -1,0 +1,1 @@
+"""Runs from files of other programs, and files for other programs from runs."""
