@@ -60,7 +60,7 @@ def sweep(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_run_by_size_has_intervals_of_batches(directory: Path, tmp_path: Path) -> None:
-    drawn = chart(directory, Request(kind="fct"))
+    drawn = chart(directory, Request(kind="fct", y="slowdown_p50"))
     panel = drawn.panels[0]
     (line,) = panel.lines
     assert np.allclose(line.x, [np.sqrt(1e3 * 1e4), np.sqrt(1e4 * 1e5)])
