@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::legs::Legs;
+use super::recent::Recent;
 use super::{Carried, Conversation, Wire};
 use crate::endpoint::Datagrams;
 use crate::packet::checksum::{checksum, checksum_of};
@@ -46,18 +47,22 @@ pub struct Headers {
     connections: BTreeMap<u32, Legs>,
     carried: BTreeMap<u32, Carried>,
     between_nodes: Option<Arc<dyn Datagrams>>,
+    recent: Recent,
 }
 
 impl Wire for Headers {
     fn open(&mut self, flow: u32, ends: Conversation) {
+        self.recent.begin();
         self.connections.insert(flow, Legs::new(ends));
     }
 
     fn carry(&mut self, flow: u32, carried: Carried) {
+        self.recent.begin();
         self.carried.insert(flow, carried);
     }
 
     fn carry_between_nodes(&mut self, carried: Arc<dyn Datagrams>) {
+        self.recent.begin();
         self.between_nodes = Some(carried);
     }
 
@@ -67,6 +72,10 @@ impl Wire for Headers {
     }
 
     fn write(&mut self, packet: &Packet, snap: usize, out: &mut Vec<u8>) -> bool {
+        if let Some(bytes) = self.recent.find(packet, snap) {
+            out.extend_from_slice(bytes);
+            return true;
+        }
         let start = out.len();
         let size = packet.size as usize;
         let written = self.put(packet, out) && (out.len() - start..=0xffff).contains(&size);
@@ -76,6 +85,7 @@ impl Wire for Headers {
         }
         seal(&mut out[start..], size);
         out.resize(start + size.min(snap), 0);
+        self.recent.keep(packet, snap, &out[start..]);
         true
     }
 }

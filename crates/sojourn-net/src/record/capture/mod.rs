@@ -18,6 +18,7 @@ mod ends;
 mod headers;
 mod ledger;
 mod legs;
+mod recent;
 mod tcp;
 
 pub use ends::{HostTap, LinkEnds};
@@ -204,6 +205,7 @@ impl Capture {
     }
 
     /// A packet passes an interface.
+    #[inline]
     fn packet(
         &self,
         now: Time,
