@@ -150,6 +150,7 @@ def test_a_sweep_from_python_is_planned_once(
         sojourn.sweep(file, backend="simulator")
 
 
+@pytest.mark.long
 @pytest.mark.concurrent
 def test_an_evaluation_on_another_backend(file: Path, notes: Path) -> None:
     suite = ("--quick", "--experiment", "random-walk", "--against", "cubic", "--out", "out")

@@ -266,6 +266,7 @@ def test_reproduce_and_evaluate_take_a_cluster(
     assert (tmp_path / "r/example/flows.parquet").exists()
 
 
+@pytest.mark.long
 def test_samples_and_optima_come_from_a_cluster_as_from_here(
     client: Any, sojourn: Command, tmp_path: Path
 ) -> None:

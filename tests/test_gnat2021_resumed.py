@@ -48,6 +48,7 @@ def _keys(directory: Path) -> list[str]:
     return [key for path in files for key in pl.read_parquet(path, columns=["key"])["key"]]
 
 
+@pytest.mark.long
 @pytest.mark.concurrent
 def test_killed_it_goes_on_where_it_was(sojourn: Command, tmp_path: Path) -> None:
     killed = subprocess.run(

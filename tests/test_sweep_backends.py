@@ -172,6 +172,7 @@ def test_what_was_stored_before_backends_were_named_stays_valid(
     assert f"0 run now, {RUNS + 2} stored before" in renewed.stderr
 
 
+@pytest.mark.long
 def test_stored_sweeps_of_two_backends_are_compared_and_shown(file: Path) -> None:
     for name in ("sim", "fake"):
         assert command(file, "sweep", file, "--backend", name, "--out", name).returncode == 0
