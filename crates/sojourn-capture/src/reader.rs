@@ -142,6 +142,12 @@ impl<'a> Frames<'a> {
         }
     }
 
+    /// Whether the file has nothing but what is held: no room makes a block whole that says more.
+    fn is_over(&mut self) -> bool {
+        let held = self.reader.data().len();
+        held < self.room && self.reader.refill().is_ok() && self.reader.data().len() == held
+    }
+
     fn end(&mut self, what: &'static str) -> Option<Result<Frame, Damage>> {
         self.ended = true;
         Some(Err(Damage { at: self.reader.consumed() as u64, what }))
@@ -166,6 +172,7 @@ impl Iterator for Frames<'_> {
                         return self.end("it cannot be read");
                     }
                 }
+                Next::MoreRoom if self.is_over() => return self.end("it is cut off"),
                 Next::MoreRoom if self.room < MOST_ROOM => {
                     self.room *= 2;
                     self.reader.grow(self.room);
