@@ -15,6 +15,9 @@ const ROOM: usize = 1 << 20;
 const MOST_ROOM: usize = 1 << 25;
 /// Bytes of a frame that are kept: more than its headers have.
 const KEPT: usize = 512;
+/// The first bytes of a section of pcapng, in either byte order, and the least length of a block.
+const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+const LEAST_BLOCK: u32 = 12;
 const NANOS: u128 = 1_000_000_000;
 /// What Sojourn says of itself in its files.
 const OURS: &str = "sojourn";
@@ -81,6 +84,8 @@ struct File {
     interfaces: Vec<Interface>,
     /// Interfaces before those of the present section.
     before: usize,
+    /// Whether it has sections: it is no old pcap.
+    has_sections: bool,
     big_endian: bool,
     application: String,
 }
@@ -132,6 +137,9 @@ impl<'a> Frames<'a> {
     }
 
     fn step(&mut self) -> Next {
+        if self.file.is_too_short(self.reader.data()) {
+            return Next::Damaged("its bytes make no sense");
+        }
         match self.reader.next() {
             Ok((length, block)) => Next::Block(length, self.file.read(&block)),
             Err(PcapError::Eof) => Next::End,
@@ -188,6 +196,15 @@ impl Iterator for Frames<'_> {
 }
 
 impl File {
+    /// Whether a block that begins with these bytes says that it ends before it can: the parser relies
+    /// on that.
+    fn is_too_short(&self, bytes: &[u8]) -> bool {
+        let Some((kind, rest)) = bytes.split_first_chunk() else { return false };
+        let Some(&length) = rest.first_chunk() else { return false };
+        let parsed = if self.big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+        self.has_sections && *kind != SECTION && parsed(length) < LEAST_BLOCK
+    }
+
     /// The frame of a block, if it has one.
     fn read(&mut self, block: &PcapBlockOwned<'_>) -> Result<Option<Frame>, &'static str> {
         match block {
@@ -215,6 +232,7 @@ impl File {
 
     fn begin_section(&mut self, block: &SectionHeaderBlock<'_>) {
         self.before = self.interfaces.len();
+        self.has_sections = true;
         self.big_endian = block.big_endian();
         if let Some(Ok(application)) = block.shb_userappl() {
             application.clone_into(&mut self.application);
