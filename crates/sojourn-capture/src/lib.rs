@@ -30,6 +30,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod connections;
+mod file;
 mod flow;
 mod import;
 mod ip;
@@ -42,7 +43,8 @@ mod passages;
 mod reader;
 pub mod wire;
 
+pub use file::Frame;
 pub use flow::Flow;
 pub use import::{Imported, Survey};
 pub use left::{Left, Told};
-pub use reader::{Damage, Frame, Frames, Refusal};
+pub use reader::{Damage, Frames, Refusal};

@@ -1,7 +1,7 @@
 //! IP packets in the frames of links, by tcpdump's numbers of types of links.
 
+use crate::file::Frame;
 use crate::left::Left;
-use crate::reader::Frame;
 
 const NULL: i32 = 0;
 const ETHERNET: i32 = 1;

@@ -5,10 +5,11 @@ use std::io::Read;
 use sojourn_base::units::{Span, Time};
 use sojourn_net::record::capture::Towards;
 
+use crate::file::Frame;
 use crate::ip::{self, Packet};
 use crate::left::{Left, Told};
 use crate::link;
-use crate::reader::{Frame, Frames, Refusal};
+use crate::reader::{Frames, Refusal};
 
 /// A packet passes a vantage.
 #[derive(Clone, Copy, Debug)]
