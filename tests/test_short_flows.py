@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Command
+from conftest import Command
+from guide_page import GuidePage
 from sojourn import open as sojourn_open
 
-GUIDE = (ROOT / "docs" / "short-flows.md").read_text(encoding="utf-8")
+GUIDE = GuidePage("short-flows.md")
 #: What makes runs short enough for every change.
 BRIEF = (
     *("--set", "duration=4 s", "--set", "arrivals.0.start=1 s", "--set", "arrivals.0.stop=3 s"),
@@ -21,21 +21,10 @@ BRIEF = (
 )
 
 
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", GUIDE, re.DOTALL)
-
-
-def commands() -> list[list[str]]:
-    """The arguments of each."""
-    typed = [shlex.split(line) for line in "".join(blocks("sh")).splitlines()]
-    assert {program for program, *_ in typed} == {"sojourn"}
-    return [arguments for _, *arguments in typed]
-
-
 def brief() -> list[list[str]]:
     """The first one of each kind and directory, with short runs."""
     kinds: dict[tuple[str, ...], list[str]] = {}
-    for arguments in commands():
+    for arguments in GUIDE.commands():
         if arguments[0] in ("run", "sweep"):
             kinds.setdefault((arguments[0],), [*arguments, *BRIEF])
         elif arguments[0] == "plot":
@@ -47,14 +36,14 @@ def brief() -> list[list[str]]:
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    (text,) = blocks("toml")
+    (text,) = GUIDE.blocks("toml")
     path = tmp_path / "short-flows.toml"
     path.write_text(text)
     return path
 
 
 def test_the_scenario_has_twenty_lines_or_so() -> None:
-    (text,) = blocks("toml")
+    (text,) = GUIDE.blocks("toml")
     assert len([line for line in text.splitlines() if line]) <= 23
     assert tomllib.loads(text)["arrivals"][0]["load"] == 0.6
 
@@ -92,7 +81,7 @@ def test_one_of_each_command(sojourn: Command, scenario: Path) -> None:
 @pytest.mark.long
 def test_the_commands(sojourn: Command, scenario: Path) -> None:
     """The question that the page asks has an answer."""
-    printed = type_all(sojourn, commands())
+    printed = type_all(sojourn, GUIDE.commands())
     for name in ("one/slowdown.pdf", "one/tails.pdf", "p99.pdf", "pacing.pdf", "p50.pdf"):
         assert (scenario.parent / name).stat().st_size > 0
     compared = next(text for line, text in printed.items() if line.startswith("compare"))

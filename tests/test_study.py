@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT, Command
+from guide_page import GuidePage
 from sojourn.figures.plots.request import Request, chart
 
-GUIDE = (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
+GUIDE = GuidePage("study.md")
 FILE = ROOT / "experiments" / "coexistence" / "beside-cubic.toml"
 #: What makes runs short and few enough for every change.
 BRIEF = (
@@ -26,22 +25,11 @@ GRID = (
 FEW = ("--set", f"sweep.grid={GRID}", "--set", "sweep.replications=2")
 
 
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", GUIDE, re.DOTALL)
-
-
-def commands() -> list[list[str]]:
-    """The arguments of each."""
-    typed = [shlex.split(line) for line in "".join(blocks("sh")).splitlines()]
-    assert {program for program, *_ in typed} == {"sojourn"}
-    return [arguments for _, *arguments in typed]
-
-
 def brief() -> list[list[str]]:
     """The first one of each kind, with short runs."""
     short = {"sweep": (*BRIEF, *FEW), "run": (*BRIEF, "--no-figures")}
     first: dict[str, list[str]] = {}
-    for kind, *rest in commands():
+    for kind, *rest in GUIDE.commands():
         first.setdefault(kind, [kind, *rest, *short.get(kind, ())])
     return list(first.values())
 
@@ -54,7 +42,7 @@ def type_all(sojourn: Command, typed: list[list[str]]) -> None:
 
 def figure(place: Path) -> tuple[Request, Path]:
     """What the first figure of the guide shows, and of which results."""
-    plot = next(arguments for arguments in commands() if arguments[0] == "plot")
+    plot = next(arguments for arguments in GUIDE.commands() if arguments[0] == "plot")
     _, directory, *options = plot
     given = dict(zip(options[::2], options[1::2], strict=True))
     assert (place / given.pop("--out")).stat().st_size > 0
@@ -64,7 +52,7 @@ def figure(place: Path) -> tuple[Request, Path]:
 
 
 def test_the_guide_shows_the_file() -> None:
-    (text,) = blocks("toml")
+    (text,) = GUIDE.blocks("toml")
     assert FILE.read_text(encoding="utf-8").endswith(text)
     assert tomllib.loads(text)["sweep"]["replications"] == 10
 
@@ -87,7 +75,7 @@ def test_the_commands(sojourn: Command, tmp_path: Path) -> None:
     """The question that the page asks has its answer: BBR takes most of a shallow FIFO and little
     of a deep one, and FQ-CoDel shares evenly.
     """
-    type_all(sojourn, commands())
+    type_all(sojourn, GUIDE.commands())
     asked, results = figure(tmp_path)
     fifo, fq_codel, _ = chart(results, asked).panels[:3]
     bbr = [float(share) for share in fifo.lines[0].y]
