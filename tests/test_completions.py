@@ -112,7 +112,9 @@ def test_intervals_are_of_stretches() -> None:
 
 
 @pytest.mark.parametrize(("load", "least"), [(0.5, 0.92), (0.8, 0.85)])
-@pytest.mark.parametrize(("share", "count"), [(None, 1000), (0.5, 1000), (0.95, 4000)])
+@pytest.mark.parametrize(
+    ("share", "count"), [(None, 1000), (0.5, 1000), (0.95, 4000), (0.99, 20_000)]
+)
 def test_intervals_cover(load: float, least: float, share: float | None, count: int) -> None:
     """Of sojourn times in M/M/1, exponential of mean 1 / (1 - load), which depend on each other the
     longer the higher the load; with the fewest that are enough.
