@@ -13,20 +13,21 @@ pub fn checksum_of(parts: &[&[u8]]) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
-    !(sum as u16)
+    (!(sum as u16)).to_be()
 }
 
-/// The sum of words, two at a time: what the upper one adds is folded with the rest.
+/// The sum of words, two at a time: what the upper one adds is folded with the rest. In the machine's
+/// order of bytes, which the sum has as well.
 #[inline]
 fn sum_of(part: &[u8]) -> u64 {
     let (pairs, rest) = part.as_chunks::<4>();
-    let whole: u64 = pairs.iter().map(|pair| u64::from(u32::from_be_bytes(*pair))).sum();
+    let whole: u64 = pairs.iter().map(|pair| u64::from(u32::from_ne_bytes(*pair))).sum();
     if rest.is_empty() {
         return whole;
     }
     let mut last = [0; 4];
     last[..rest.len()].copy_from_slice(rest);
-    whole + u64::from(u32::from_be_bytes(last))
+    whole + u64::from(u32::from_ne_bytes(last))
 }
 
 #[cfg(test)]

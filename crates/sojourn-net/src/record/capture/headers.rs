@@ -44,49 +44,54 @@ fn ports(flow: u32, direction: Direction) -> [u16; 2] {
 /// Writes the headers of simulated packets.
 #[derive(Debug, Default)]
 pub struct Headers {
+    recent: Recent,
+    known: Known,
+}
+
+/// What headers are made from, besides the packet.
+#[derive(Debug, Default)]
+struct Known {
     connections: BTreeMap<u32, Legs>,
     carried: BTreeMap<u32, Carried>,
     between_nodes: Option<Arc<dyn Datagrams>>,
-    recent: Recent,
 }
 
 impl Wire for Headers {
     fn open(&mut self, flow: u32, ends: Conversation) {
         self.recent.begin();
-        self.connections.insert(flow, Legs::new(ends));
+        self.known.connections.insert(flow, Legs::new(ends));
     }
 
     fn carry(&mut self, flow: u32, carried: Carried) {
         self.recent.begin();
-        self.carried.insert(flow, carried);
+        self.known.carried.insert(flow, carried);
     }
 
     fn carry_between_nodes(&mut self, carried: Arc<dyn Datagrams>) {
         self.recent.begin();
-        self.between_nodes = Some(carried);
+        self.known.between_nodes = Some(carried);
     }
 
     fn close(&mut self, flow: u32) {
-        self.connections.remove(&flow);
-        self.carried.remove(&flow);
+        self.known.connections.remove(&flow);
+        self.known.carried.remove(&flow);
     }
 
     fn bytes(&mut self, packet: &Packet, snap: usize) -> Option<&[u8]> {
-        if !self.recent.has(packet, snap) {
-            let mut bytes = self.recent.take(packet, snap);
+        let Headers { recent, known } = self;
+        recent.bytes(packet, snap, |bytes| {
             let size = packet.size as usize;
-            if !self.put(packet, &mut bytes) || !(bytes.len()..=0xffff).contains(&size) {
-                return None;
+            let written = known.put(packet, bytes) && (bytes.len()..=0xffff).contains(&size);
+            if written {
+                seal(bytes, size);
+                bytes.resize(size.min(snap), 0);
             }
-            seal(&mut bytes, size);
-            bytes.resize(size.min(snap), 0);
-            self.recent.keep(packet, snap, bytes);
-        }
-        Some(self.recent.bytes(packet, snap))
+            written
+        })
     }
 }
 
-impl Headers {
+impl Known {
     /// Where the datagram that a packet carries is, if its header does not tell it.
     fn carried_by(&self, packet: &Packet) -> Option<&Arc<dyn Datagrams>> {
         if !matches!(packet.header, Header::Opaque(_)) {

@@ -37,33 +37,27 @@ impl Recent {
         self.begun += 1;
     }
 
-    /// Whether the bytes of a packet of which `snap` are kept are here.
+    /// The bytes of a packet of which `snap` are kept, as they are here or as `write` appends them;
+    /// `None` if it could not.
     #[inline]
-    pub(super) fn has(&self, packet: &Packet, snap: usize) -> bool {
-        let kept = &self.kept[place(packet, snap)];
-        kept.begun == self.begun && kept.snap == snap && is_written_as(&kept.packet, packet)
-    }
-
-    /// The bytes of a packet that is here.
-    #[inline]
-    pub(super) fn bytes(&self, packet: &Packet, snap: usize) -> &[u8] {
-        &self.kept[place(packet, snap)].bytes
-    }
-
-    /// Memory for the bytes of a packet, whose place is empty now.
-    #[inline]
-    pub(super) fn take(&mut self, packet: &Packet, snap: usize) -> Vec<u8> {
+    pub(super) fn bytes(
+        &mut self,
+        packet: &Packet,
+        snap: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> bool,
+    ) -> Option<&[u8]> {
         let kept = &mut self.kept[place(packet, snap)];
-        kept.begun = 0;
-        kept.bytes.clear();
-        std::mem::take(&mut kept.bytes)
-    }
-
-    /// A packet was written with these bytes.
-    #[inline]
-    pub(super) fn keep(&mut self, packet: &Packet, snap: usize, bytes: Vec<u8>) {
-        let kept = &mut self.kept[place(packet, snap)];
-        *kept = Kept { begun: self.begun, packet: *packet, snap, bytes };
+        let is_here =
+            kept.begun == self.begun && kept.snap == snap && is_written_as(&kept.packet, packet);
+        if !is_here {
+            kept.begun = 0;
+            kept.bytes.clear();
+            if !write(&mut kept.bytes) {
+                return None;
+            }
+            (kept.begun, kept.snap, kept.packet) = (self.begun, snap, *packet);
+        }
+        Some(&kept.bytes)
     }
 }
 
@@ -90,21 +84,22 @@ mod tests {
     use super::*;
     use crate::packet::Ecn;
 
-    fn keep(recent: &mut Recent, packet: &Packet, snap: usize) {
-        let mut bytes = recent.take(packet, snap);
-        assert!(bytes.is_empty() && !recent.has(packet, snap));
-        bytes.resize(snap, 7);
-        recent.keep(packet, snap, bytes);
+    /// Whether a packet is here, which is kept if not.
+    fn was_here(recent: &mut Recent, packet: &Packet, snap: usize) -> bool {
+        let mut was_here = true;
+        let bytes = recent.bytes(packet, snap, |bytes| {
+            was_here = false;
+            assert!(bytes.is_empty());
+            bytes.resize(snap, packet.index as u8);
+            true
+        });
+        assert_eq!(bytes.unwrap(), vec![packet.index as u8; snap]);
+        was_here
     }
 
     #[test]
     fn bytes_are_those_of_the_same_packet_in_the_same_conversation() {
-        let mut recent = Recent::default();
         let packet = Packet { flow: 3, index: 70, size: 1500, ..Packet::default() };
-        assert!(!recent.has(&packet, 96));
-        keep(&mut recent, &packet, 96);
-        assert!(recent.has(&packet, 96));
-        assert_eq!(recent.bytes(&packet, 96), [7; 96]);
         let others = [
             Packet { index: 71, ..packet },
             Packet { index: 70 + PLACES as u32, ..packet },
@@ -112,21 +107,41 @@ mod tests {
             Packet { ecn: Ecn::Ce, ..packet },
             Packet { size: 1499, ..packet },
         ];
-        assert!(others.iter().all(|other| !recent.has(other, 96)));
-        assert!(!recent.has(&packet, 80));
+        for other in others {
+            let mut recent = Recent::default();
+            assert!(!was_here(&mut recent, &packet, 96));
+            assert!(was_here(&mut recent, &packet, 96));
+            assert!(!was_here(&mut recent, &other, 96));
+        }
+        let mut recent = Recent::default();
+        assert!(!was_here(&mut recent, &packet, 96));
+        assert!(!was_here(&mut recent, &packet, 80));
         recent.begin();
-        assert!(!recent.has(&packet, 96));
+        assert!(!was_here(&mut recent, &packet, 80));
     }
 
     #[test]
     fn of_long_ones_the_last_is_kept() {
         let mut recent = Recent::default();
         let packet = Packet { size: 1500, ..Packet::default() };
-        keep(&mut recent, &packet, 96);
-        keep(&mut recent, &packet, 200);
-        assert_eq!(recent.bytes(&packet, 200), [7; 200]);
         let next = Packet { index: 1, ..packet };
-        keep(&mut recent, &next, 300);
-        assert!(recent.has(&packet, 96) && recent.has(&next, 300) && !recent.has(&packet, 200));
+        assert!(
+            [(&packet, 96), (&packet, 200), (&next, 200)].iter().all(|(packet, snap)| !was_here(
+                &mut recent,
+                packet,
+                *snap
+            ))
+        );
+        assert!(was_here(&mut recent, &packet, 96) && was_here(&mut recent, &next, 200));
+        assert!(!was_here(&mut recent, &packet, 200));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_not_here() {
+        let (mut recent, packet) = (Recent::default(), Packet::default());
+        assert!(!was_here(&mut recent, &packet, 96));
+        let next = Packet { size: 7, ..packet };
+        assert_eq!(recent.bytes(&next, 96, |_| false), None);
+        assert!(!was_here(&mut recent, &packet, 96));
     }
 }
