@@ -8,11 +8,13 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::calendar::Calendar;
+use super::arguments::{Image, Wanted};
+use super::calendar::{Calendar, Running};
 use super::card::Card;
 use super::console::Console;
 use super::failure::{broken, doing, with_last_words};
-use super::guest::{Door, Guest, Image, Wanted};
+use super::guest::{Door, Guest};
+use crate::clock::Clock;
 use crate::error::Error;
 
 /// Interval of checks whether the kernel still lives, in ms.
@@ -27,6 +29,22 @@ pub(super) struct Machine {
     guest: Guest,
     /// Whether the kernel has set up its cards and communicates only with its calendar.
     booted: bool,
+    /// Longest real time of a turn, if that has a limit.
+    longest: Option<Duration>,
+    /// What ran in a turn that took longer.
+    pub stuck: Option<Stuck>,
+}
+
+/// A turn of the kernel that does not end: something computes without a system call, which takes none
+/// of the kernel's time.
+#[derive(Debug)]
+pub(super) struct Stuck {
+    /// The real time after which it was given up.
+    pub after: Duration,
+    /// When it began in the kernel's ns.
+    pub time: u64,
+    /// What runs, if the kernel tells that.
+    pub running: Option<Running>,
 }
 
 impl Machine {
@@ -35,11 +53,13 @@ impl Machine {
     /// # Errors
     /// If it cannot be run, or ends.
     pub(super) fn start(image: &Image, wanted: Wanted, stop: &AtomicBool) -> Result<Self, Error> {
+        let date = wanted.programs.and_then(|asked| asked.date);
+        let longest = wanted.programs.map(|asked| asked.longest);
         let calendar = Door::new()?;
         let cards = (0..wanted.cards).map(|_| Door::new()).collect::<Result<Vec<_>, _>>()?;
         let guest = Guest::start(image, &calendar, &cards, wanted)?;
         let words = guest.console()?;
-        let started = Machine::connect(&calendar, &cards, guest, stop);
+        let started = Machine::connect(&calendar, &cards, guest, (date, longest), stop);
         started.map_err(|error| with_last_words(error, "while it started", words))
     }
 
@@ -55,13 +75,15 @@ impl Machine {
         calendar: &Door,
         cards: &[Door],
         mut guest: Guest,
+        (date, longest): (Option<u64>, Option<Duration>),
         stop: &AtomicBool,
     ) -> Result<Self, Error> {
         let opened = accept(calendar, &mut guest, stop)?;
         let patience = Some(Duration::from_millis(PATIENCE.into()));
         opened.set_read_timeout(patience).map_err(|e| doing("waiting for the kernel", e))?;
+        let calendar = Calendar::new(opened, date)?;
         let mut machine =
-            Machine { calendar: Calendar::new(opened)?, cards: Vec::new(), guest, booted: false };
+            Machine { calendar, cards: Vec::new(), guest, booted: false, longest, stuck: None };
         for (number, door) in (0..).zip(cards) {
             let socket = machine.until_connected(door, stop)?;
             machine.cards.push(Card::new(socket, number));
@@ -133,15 +155,28 @@ impl Machine {
     /// Waits until the kernel has nothing more to do now.
     ///
     /// # Errors
-    /// If it is gone, or told to end.
+    /// If it is gone, told to end, or `stuck`.
     pub(super) fn settle(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        let mut late = None;
         while !self.calendar.is_waiting() {
             if !self.booted || !self.calendar.listen()? {
                 self.check(stop)?;
+                self.check_length(late.get_or_insert_with(Clock::start))?;
                 self.attend(None)?;
             }
         }
         Ok(())
+    }
+
+    /// Checks that a turn, which is late since the clock was started, does not take too long.
+    fn check_length(&mut self, late: &Clock) -> Result<(), Error> {
+        let taken = Duration::from_nanos(late.now().as_nanos());
+        let Some(after) = self.longest.filter(|longest| self.booted && taken > *longest) else {
+            return Ok(());
+        };
+        let (time, running) = (self.calendar.reached(), self.calendar.running());
+        self.stuck = Some(Stuck { after, time, running });
+        Err(broken("something inside has computed for too long"))
     }
 
     /// Lets the kernel run at `time` and process its cards' input: a bit for each ring; alone until
@@ -149,7 +184,7 @@ impl Machine {
     ///
     /// # Errors
     /// If it is gone.
-    pub(super) fn run(&mut self, time: u64, rings: u32, free_until: u64) -> Result<(), Error> {
+    pub(super) fn run(&mut self, time: u64, rings: u64, free_until: u64) -> Result<(), Error> {
         self.calendar.set_time(time);
         self.calendar.run(rings, free_until)
     }

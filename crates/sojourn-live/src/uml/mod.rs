@@ -10,6 +10,7 @@
 //! process.
 
 pub mod agent;
+mod arguments;
 mod bottlenecks;
 mod calendar;
 mod card;
@@ -28,7 +29,7 @@ mod routers;
 mod run;
 mod sending;
 
-pub use guest::Image;
+pub use arguments::Image;
 
 /// Number of hosts' cards: the senders' and the receivers'. Those of routers follow, two each.
 const HOSTS: usize = 2;

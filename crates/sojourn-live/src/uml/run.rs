@@ -12,9 +12,9 @@ use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::{Surroundings, arrivals};
 use sojourn_sim::spec::Controls;
 
+use super::arguments::{Image, Wanted};
 use super::bottlenecks::Bottlenecks;
 use super::drive::Virtual;
-use super::guest::{Image, Wanted};
 use super::machine::Machine;
 use super::processors::Processor;
 use super::sending::Sending;
@@ -106,7 +106,7 @@ fn run(
     flows.start(&mut net, scenario.warmup);
     let sending = Sending::new(scenario);
     let cards = HOSTS + bottlenecks.cards();
-    let wanted = Wanted { cards, late: sending.takes_time(), seed: scenario.seed };
+    let wanted = Wanted { cards, late: sending.takes_time(), seed: scenario.seed, programs: None };
     let _processor = Processor::take();
     let machine = Machine::start(image, wanted, stop)?;
     let passed = (record.border(), bottlenecks, sending);
