@@ -39,6 +39,7 @@ pub mod drive;
 pub mod error;
 mod external;
 pub mod flows;
+mod hosts;
 mod iproute;
 mod kept;
 pub mod namespace;

@@ -1,6 +1,6 @@
 //! Checks across keys: the order of times, combinations, and limits on sizes.
 
-use super::{ScenarioSpec, pcap, rtt};
+use super::{ScenarioSpec, pcap, programs, rtt};
 use crate::arrivals;
 use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::external::needed_ecn;
@@ -230,6 +230,7 @@ fn check_self_paced(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
 pub(super) fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catalogue) -> Check {
     check_rows(scenario, plan)?;
     pcap::check(scenario, plan)?;
+    programs::check(scenario, plan)?;
     plan.check_media(&scenario.media, catalogue)?;
     section::give(scenario, plan, catalogue)?;
     for (flow, routes) in scenario.paths().iter().zip(&plan.routes) {
