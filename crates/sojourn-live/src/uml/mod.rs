@@ -6,7 +6,7 @@
 //!             Calendar: who runs next, the kernel or the network, and what time it is
 //! ```
 //!
-//! [`agent`] runs inside the kernel, with `receive` and `routers`; everything else in this
+//! [`agent`] runs inside the kernel, with `inside`, `receive` and `routers`; everything else in this
 //! process.
 
 pub mod agent;
@@ -21,7 +21,9 @@ mod drive;
 mod failure;
 mod frames;
 mod guest;
+mod inside;
 mod machine;
+mod place;
 mod processors;
 mod receive;
 mod rings;

@@ -7,9 +7,8 @@ use sojourn_net::queue::kernel::{Gate, KIND, Wanted};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::topology::PlannedLink;
 
-use super::devices::{Namespace, set_up};
+use super::devices::{Namespace, move_to, set_up};
 use super::failure::doing;
-use super::{HOSTS, devices};
 use crate::error::Error;
 use crate::iproute;
 use crate::namespace;
@@ -45,15 +44,20 @@ pub(super) fn links(scenario: &Scenario) -> Result<Vec<&PlannedLink>, FieldError
     Ok(links)
 }
 
-/// Makes the routers from the cards that follow the hosts', which are in the namespace `root`; the
-/// calling thread is there, and returns there. They exist as long as their namespaces are held.
+/// Makes the routers from the cards that follow the hosts', the first of which is `first`: they are in
+/// the namespace `root`; the calling thread is there, and returns there. They exist as long as their
+/// namespaces are held.
 ///
 /// # Errors
 /// If the kernel or tc(8) refuses something.
-pub(super) fn make(gates: &[Gate], root: &Namespace, mtu: u32) -> Result<Vec<Namespace>, Error> {
+pub(super) fn make(
+    gates: &[Gate],
+    first: usize,
+    (root, mtu): (&Namespace, u32),
+) -> Result<Vec<Namespace>, Error> {
     let mut routers = Vec::new();
     for (number, gate) in gates.iter().enumerate() {
-        let card = |port: usize| format!("eth{}", HOSTS + 2 * number + port);
+        let card = |port: usize| format!("eth{}", first + 2 * number + port);
         routers.push(make_one([&card(0), &card(1)], number as u8, &gate.wanted, (root, mtu))?);
         root.enter().map_err(|error| doing("leaving a router inside the kernel", error))?;
     }
@@ -70,7 +74,7 @@ fn make_one(
     let router = Namespace::enter_new().map_err(failed)?;
     root.enter().map_err(failed)?;
     for card in cards {
-        devices::move_to(card, &router).map_err(failed)?;
+        move_to(card, &router).map_err(failed)?;
     }
     router.enter().map_err(failed)?;
     namespace::set("ipv4/ip_forward", "1").map_err(failed)?;
