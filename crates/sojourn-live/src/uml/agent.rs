@@ -28,7 +28,7 @@ use super::frames::{CONTROL, CONTROL_PORT};
 use super::inside::{self, Guest};
 use super::place::{Description, Place};
 use super::receive::{receive, receive_all};
-use super::{HOSTS, routers};
+use super::{BEGINNING, HOSTS, routers};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::flows::{Told, mtu};
@@ -43,9 +43,6 @@ const CARDS: [&str; HOSTS] = ["eth0", "eth1"];
 const USUAL_MTU: u32 = 1500;
 /// Most files of a process: two for each connection at a time. The kernel allows no more.
 const MOST_FILES: u64 = 1 << 20;
-/// Start of the run in the kernel's time. That time starts at zero, and booting takes none of it;
-/// but a segment that is sent at zero has no sending time for TCP, and the handshake then no RTT.
-const BEGINNING: Duration = Duration::from_secs(1);
 /// Time in which the last message is heard.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 

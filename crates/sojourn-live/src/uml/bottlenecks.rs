@@ -5,7 +5,6 @@ use sojourn_net::net::Network;
 use sojourn_net::queue::kernel::Gate;
 use sojourn_sim::topology::PlannedLink;
 
-use super::HOSTS;
 use crate::kept::Border;
 use crate::wire::{set_class, set_identification};
 
@@ -15,7 +14,11 @@ const CE: u8 = 3;
 const PORTS: usize = 2;
 
 /// The bottlenecks of a run.
-pub(super) struct Bottlenecks(Vec<Bottleneck>);
+pub(super) struct Bottlenecks {
+    all: Vec<Bottleneck>,
+    /// The first card of their routers; the others follow.
+    first: usize,
+}
 
 struct Bottleneck {
     gate: Gate,
@@ -23,26 +26,36 @@ struct Bottleneck {
 }
 
 impl Bottlenecks {
-    /// The bottlenecks for the gates of these links of a network.
-    pub(super) fn new(gates: Vec<Gate>, links: &[&PlannedLink], net: &Network) -> Self {
+    /// The bottlenecks for the gates of these links of a network; their routers' cards follow those
+    /// of so many hosts.
+    pub(super) fn new(
+        gates: Vec<Gate>,
+        links: &[&PlannedLink],
+        net: &Network,
+        first: usize,
+    ) -> Self {
         let edges = links.iter().filter_map(|link| net.edge(&link.id));
-        Bottlenecks(
-            gates.into_iter().zip(edges).map(|(gate, edge)| Bottleneck { gate, edge }).collect(),
-        )
+        let bottleneck = |(gate, edge)| Bottleneck { gate, edge };
+        Bottlenecks { all: gates.into_iter().zip(edges).map(bottleneck).collect(), first }
     }
 
-    /// Number of their routers' cards.
+    /// Number of all cards: their routers', and those before.
     pub(super) fn cards(&self) -> usize {
-        PORTS * self.0.len()
+        self.first + PORTS * self.all.len()
+    }
+
+    /// Whether a card is one of their routers'.
+    pub(super) fn has(&self, card: usize) -> bool {
+        card >= self.first
     }
 
     /// The next packet for a router: the card that receives it, and its bytes, unless they are
     /// overwritten. Inside it is recognised by its IP identification, which a router does not
     /// change.
     pub(super) fn next(&self, border: &Border) -> Option<(usize, Option<Vec<u8>>)> {
-        for (number, Bottleneck { gate, .. }) in self.0.iter().enumerate() {
+        for (number, Bottleneck { gate, .. }) in self.all.iter().enumerate() {
             if let Some((identification, packet)) = gate.entering() {
-                let card = HOSTS + PORTS * number;
+                let card = self.first + PORTS * number;
                 return Some((card, bytes(border, &packet, identification)));
             }
         }
@@ -51,7 +64,8 @@ impl Bottlenecks {
 
     /// A packet has come out of a router's card.
     pub(super) fn leave(&self, net: &mut Network, card: usize, packet: &[u8]) {
-        let Some(Bottleneck { gate, edge }) = self.0.get((card - HOSTS) / PORTS) else { return };
+        let router = (card - self.first) / PORTS;
+        let Some(Bottleneck { gate, edge }) = self.all.get(router) else { return };
         if let [_, class, _, _, high, low, ..] = packet {
             let identification = u16::from_be_bytes([*high, *low]);
             if gate.leave(net.now(), identification, class & CE == CE) {
@@ -100,7 +114,7 @@ mod tests {
         let (surroundings, gates) = with_gates(|| Surroundings::new(&scenario, log));
         let Surroundings { mut net, addresses, .. } = surroundings.unwrap();
         let link = scenario.plan().links.iter().find(|link| link.id == "bottleneck").unwrap();
-        let bottlenecks = Bottlenecks::new(gates, &[link], &net);
+        let bottlenecks = Bottlenecks::new(gates, &[link], &net, 3);
         let (border, mut arrivals) = (Border::default(), Arrivals::default());
         let mut packet = addresses[0][0].packet(0, 100, Header::opaque(48));
         border.enter(Time::ZERO, 0, &mut packet, &[0; 100]);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use sojourn_base::units::Time;
 
 use super::arguments::{Image, Wanted};
 use super::calendar::{Calendar, Running};
@@ -19,6 +20,36 @@ use crate::error::Error;
 
 /// Interval of checks whether the kernel still lives, in ms.
 const PATIENCE: u16 = 200;
+
+/// A turn of the kernel that does not end: something computes without a system call, which takes none
+/// of the kernel's time.
+#[derive(Debug)]
+pub(super) struct Stuck {
+    /// The real time after which it was given up.
+    after: Duration,
+    /// When it was in the kernel's ns.
+    pub time: u64,
+    /// What runs, if the kernel tells that.
+    running: Option<Running>,
+}
+
+impl Stuck {
+    /// It as an error, at this time of the run.
+    pub(super) fn error(&self, at: Time) -> Error {
+        let who = match &self.running {
+            Some(Running { process, name, host }) => {
+                format!("{name} (process {process}) on {host}")
+            }
+            None => "something inside".to_owned(),
+        };
+        let (after, at) = (self.after.as_secs_f64(), at.as_secs_f64());
+        broken(&format!(
+            "{who} has computed for {after} s without a system call, at {at:.6} s; a program that \
+             spins never ends, since computation takes no time: --watchdog {} if it is only slow",
+            10.0 * after
+        ))
+    }
+}
 
 /// A kernel, its calendar and its cards.
 pub(super) struct Machine {
@@ -33,18 +64,6 @@ pub(super) struct Machine {
     longest: Option<Duration>,
     /// What ran in a turn that took longer.
     pub stuck: Option<Stuck>,
-}
-
-/// A turn of the kernel that does not end: something computes without a system call, which takes none
-/// of the kernel's time.
-#[derive(Debug)]
-pub(super) struct Stuck {
-    /// The real time after which it was given up.
-    pub after: Duration,
-    /// When it began in the kernel's ns.
-    pub time: u64,
-    /// What runs, if the kernel tells that.
-    pub running: Option<Running>,
 }
 
 impl Machine {
@@ -201,5 +220,21 @@ fn accept(door: &Door, guest: &mut Guest, stop: &AtomicBool) -> Result<UnixStrea
         }
         let mut wanted = [PollFd::new(door.listener.as_fd(), PollFlags::POLLIN)];
         let _ = poll(&mut wanted, PollTimeout::from(PATIENCE)); // else it is looked at again
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_spins_is_named() {
+        let (name, host) = ("openssl".to_owned(), "sender".to_owned());
+        let running = Some(Running { process: 41, name, host });
+        let stuck = Stuck { after: Duration::from_secs(60), time: 0, running };
+        let message = "kernel run: openssl (process 41) on sender has computed for 60 s without a \
+                       system call, at 1.160226 s; a program that spins never ends, since \
+                       computation takes no time: --watchdog 600 if it is only slow";
+        assert_eq!(stuck.error(Time::from_nanos(1_160_226_000)).to_string(), message);
     }
 }
