@@ -194,7 +194,8 @@ impl Virtual {
         self.border.enter(net.now(), card, &mut packet, bytes);
         net.inject(&packet);
         let zero = now - net.now().as_nanos();
-        Ok(self.sending.begin((card, head), (path(&packet), packet.size), net.now(), zero))
+        let way = (card, path(&packet), packet.size);
+        Ok(self.sending.begin((card, head), way, net.now(), zero))
     }
 
     /// Gives packets that reach a queue of the kernel to the card of its router.

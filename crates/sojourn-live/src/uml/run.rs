@@ -23,6 +23,7 @@ use crate::background::{Live, Progress};
 use crate::check::check;
 use crate::error::Error;
 use crate::flows::{Connection, Flows, Sender};
+use crate::hosts::HostTable;
 use crate::recorded::Record;
 use crate::sockets::is_tcp;
 use crate::transfers::Transfers;
@@ -90,7 +91,7 @@ fn run(
     sink: Option<Sink>,
     (stop, progress): (&Arc<AtomicBool>, &Progress),
 ) -> Result<Outcome, Error> {
-    let record = Record::new(scenario, sink);
+    let record = Record::new(scenario, sink, &HostTable::default());
     let (surroundings, gates) = with_gates(|| Surroundings::new(scenario, record.log()));
     let Surroundings { mut net, addresses, flows, recorder, recorded_links, .. } = surroundings?;
     let bottlenecks = Bottlenecks::new(gates, &routers::links(scenario)?, &net);
