@@ -138,7 +138,7 @@ pub(crate) mod tests {
     use crate::wire::UDP;
 
     /// Two flows with programs at their ends, after one that has none.
-    pub(crate) const TEXT: &str = r#"
+    const TEXT: &str = r#"
         duration = "1 s"
         topology = { kind = "dumbbell", bottleneck = { rate = "10 Mbit/s" } }
         flows = [

@@ -229,3 +229,77 @@ impl Tap for Watched {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sojourn_net::net::Hosts;
+    use sojourn_sim::sim::Surroundings;
+
+    use super::*;
+    use crate::flows::{FIRST_PORT, Sender};
+    use crate::kept::Border;
+    use crate::traffic::tests::{packet, scenario, traffic};
+
+    struct Driver {
+        watched: Watched,
+        border: Border,
+        arrived: Vec<usize>,
+    }
+
+    impl Driver {
+        fn send(&mut self, net: &mut Network, card: usize, bytes: &[u8]) {
+            let mut packet = self.watched.enters(net.now(), card, bytes).unwrap();
+            self.border.enter(net.now(), card, &mut packet, bytes);
+            net.inject(&packet);
+        }
+    }
+
+    impl Hosts for Driver {
+        fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step {
+            let watched = &mut self.watched;
+            let leave = |bytes: &mut Vec<u8>| (watched.leaves(net.now(), packet, bytes), ());
+            let (card, ()) = self.border.leave(net.now(), packet, leave).unwrap();
+            self.arrived.push(card);
+            Ok(())
+        }
+
+        fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {
+            self.watched.on_timer(net, timer)
+        }
+
+        fn component(&self, timer: u32) -> String {
+            format!("timer {timer}")
+        }
+    }
+
+    #[test]
+    fn own_flows_and_connections_are_rows_of_the_same_tables() {
+        let scenario = scenario();
+        let traffic = traffic(&scenario);
+        let Surroundings { mut net, addresses, flows, recorder, recorded_links, .. } =
+            Surroundings::new(&scenario, None).unwrap();
+        let senders = vec![Sender::default(); flows.len()];
+        let recording = (recorder, recorded_links, scenario.sample_interval);
+        let own = Flows::new(addresses, senders, flows, None, recording);
+        let watched = Watched::new(own, traffic, scenario.plan());
+        watched.start(&mut net, Span::ZERO);
+        let mut driver = Driver { watched, border: Border::default(), arrived: Vec::new() };
+        let mut own = packet([1, 2], 50);
+        own[22..24].copy_from_slice(&FIRST_PORT.to_be_bytes());
+        driver.send(&mut net, 0, &own);
+        (0..3).for_each(|_| driver.send(&mut net, 2, &packet([1, 2], 100)));
+        net.advance(Time::ZERO + Span::from_secs(1), &mut driver).unwrap();
+        assert_eq!(driver.arrived, [1, 3, 3, 3]);
+        let (outcome, rows) = driver.watched.outcome(&mut net, &[]).unwrap();
+        let samples = |name: &str| outcome.flow_samples.reals(name).unwrap();
+        assert_eq!(samples("flow"), [0.0, 1.0].repeat(10));
+        assert_eq!(samples("delivered_bytes")[..4], [50.0, 300.0, 0.0, 0.0]);
+        let written = samples("written_bytes");
+        assert!(!written[0].is_nan() && written[1].is_nan());
+        let path = vec![0];
+        let label = Some("udp flow-1.sender:7>flow-1.receiver:9".to_owned());
+        let connection = Row { label, flow: 1, packets: 1, path: path.clone() };
+        assert_eq!(rows, [Row { label: None, flow: 0, packets: 0, path }, connection]);
+        assert_eq!(outcome.flows.reals("base_rtt").unwrap(), [0.02; 2]);
+    }
+}
