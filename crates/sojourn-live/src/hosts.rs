@@ -79,10 +79,15 @@ impl HostTable {
                     known.push(site);
                     table.hosts.push(ends.host(site, known.len() as u8, flow));
                 }
-                table.hosts[*number].names.extend(names(flow.id, side));
+                table.hosts[*number].names.extend(ends.names(flow, side));
             }
             if known.len() > most {
                 return Err(too_many(most));
+            }
+            for (number, host) in (1..).zip(&mut table.hosts) {
+                if host.names.is_empty() {
+                    host.names.push(format!("host-{number}"));
+                }
             }
             table.join(hosts, flow).map_err(|error| error.within(&flow.field()))?;
         }
@@ -157,12 +162,6 @@ impl HostTable {
     }
 }
 
-/// Names of an end of a flow.
-fn names(flow: u32, side: usize) -> Vec<String> {
-    let full = format!("flow-{flow}.{}", ENDS[side]);
-    if flow == 0 { vec![ENDS[side].to_owned(), full] } else { vec![full] }
-}
-
 /// The ends of a scenario's flows, and where its programs are.
 struct Ends<'a> {
     scenario: &'a Scenario,
@@ -180,6 +179,17 @@ impl Ends<'_> {
         let node = Site::Node(self.node(flow, side));
         let end = Site::End { flow: flow.id as usize, side };
         if self.sites.contains(&node) { node } else { end }
+    }
+
+    /// The names of an end of a flow, but for those of nodes that are hosts.
+    fn names(&self, flow: &Flow<'_>, side: usize) -> impl Iterator<Item = String> {
+        let full = format!("flow-{}.{}", flow.id, ENDS[side]);
+        let short = (flow.id == 0).then(|| ENDS[side].to_owned());
+        let nodes = &self.scenario.plan().nodes;
+        short.into_iter().chain([full]).filter(move |name| {
+            let is_name = |node: &u16| nodes[usize::from(*node)].name == *name;
+            !self.sites.iter().any(|site| matches!(site, Site::Node(node) if is_name(node)))
+        })
     }
 
     /// Whether a program is at either end of a flow.
@@ -311,6 +321,16 @@ mod tests {
         assert_eq!(shared.carried, [true, true, true]);
         assert_eq!(shared.hosts[3].names.join(" "), "far flow-1.receiver flow-2.receiver");
         assert_eq!(shared.routes[2], Route { hosts: [4, 3], flow: 2 });
+    }
+
+    #[test]
+    fn a_node_has_the_name_that_an_end_would_have() {
+        let flows = [json!({}), json!({ "from": "sender", "to": "flow-0.receiver" })];
+        let table = table(&flows, &["sender", "flow-0.sender", "flow-0.receiver"]);
+        let names: Vec<_> = table.hosts.iter().map(|host| host.names.join(" ")).collect();
+        let of_nodes = ["sender flow-1.sender", "flow-0.receiver flow-1.receiver"];
+        assert_eq!(names, ["flow-0.sender", "receiver", of_nodes[0], of_nodes[1]]);
+        assert_eq!(table.of_program, [2, 0, 3]);
     }
 
     #[test]

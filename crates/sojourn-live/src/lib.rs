@@ -57,8 +57,10 @@ mod sockets;
 mod store;
 mod sys;
 mod tcp_info;
+mod traffic;
 pub mod transfers;
 pub mod uml;
+mod watched;
 mod windows;
 
 pub use background::Live;
