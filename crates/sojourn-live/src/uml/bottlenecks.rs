@@ -1,15 +1,14 @@
 //! Links whose queue is in a router inside the kernel: their packets are sent there and come back.
 
-use sojourn_base::packet::Packet;
+use sojourn_base::packet::{Ecn, Packet};
 use sojourn_net::net::Network;
 use sojourn_net::queue::kernel::Gate;
 use sojourn_sim::topology::PlannedLink;
 
+use super::likeness::Likeness;
 use crate::kept::Border;
-use crate::wire::{set_class, set_identification};
+use crate::wire::{class, set_class, set_identification};
 
-/// Both bits of the ECN field.
-const CE: u8 = 3;
 /// The two ports of a router.
 const PORTS: usize = 2;
 
@@ -23,6 +22,8 @@ pub(super) struct Bottlenecks {
 struct Bottleneck {
     gate: Gate,
     edge: usize,
+    /// The packets of IPv6 inside.
+    six: Likeness,
 }
 
 impl Bottlenecks {
@@ -35,7 +36,7 @@ impl Bottlenecks {
         first: usize,
     ) -> Self {
         let edges = links.iter().filter_map(|link| net.edge(&link.id));
-        let bottleneck = |(gate, edge)| Bottleneck { gate, edge };
+        let bottleneck = |(gate, edge)| Bottleneck { gate, edge, six: Likeness::default() };
         Bottlenecks { all: gates.into_iter().zip(edges).map(bottleneck).collect(), first }
     }
 
@@ -51,35 +52,50 @@ impl Bottlenecks {
 
     /// The next packet for a router: the card that receives it, and its bytes, unless they are
     /// overwritten. Inside it is recognised by its IP identification, which a router does not
-    /// change.
-    pub(super) fn next(&self, border: &Border) -> Option<(usize, Option<Vec<u8>>)> {
-        for (number, Bottleneck { gate, .. }) in self.all.iter().enumerate() {
+    /// change, or if it is of IPv6 by its likeness.
+    pub(super) fn next(&mut self, border: &Border) -> Option<(usize, Option<Vec<u8>>)> {
+        for (number, Bottleneck { gate, six, .. }) in self.all.iter_mut().enumerate() {
             if let Some((identification, packet)) = gate.entering() {
                 let card = self.first + PORTS * number;
-                return Some((card, bytes(border, &packet, identification)));
+                let bytes = bytes(border, &packet, identification);
+                if let Some(bytes) = bytes.as_ref().filter(|bytes| version(bytes) == 6) {
+                    six.enter(bytes, identification);
+                }
+                return Some((card, bytes));
             }
         }
         None
     }
 
     /// A packet has come out of a router's card.
-    pub(super) fn leave(&self, net: &mut Network, card: usize, packet: &[u8]) {
+    pub(super) fn leave(&mut self, net: &mut Network, card: usize, packet: &[u8]) {
         let router = (card - self.first) / PORTS;
-        let Some(Bottleneck { gate, edge }) = self.all.get(router) else { return };
-        if let [_, class, _, _, high, low, ..] = packet {
-            let identification = u16::from_be_bytes([*high, *low]);
-            if gate.leave(net.now(), identification, class & CE == CE) {
-                net.changed(*edge);
+        let Some(Bottleneck { gate, edge, six }) = self.all.get_mut(router) else { return };
+        let identification = match packet {
+            [first, _, _, _, high, low, ..] if first >> 4 == 4 => {
+                Some(u16::from_be_bytes([*high, *low]))
             }
+            _ => six.leave(packet),
+        };
+        if let Some((identification, (_, ecn))) = identification.zip(class(packet))
+            && gate.leave(net.now(), identification, ecn == Ecn::Ce)
+        {
+            net.changed(*edge);
         }
     }
+}
+
+fn version(packet: &[u8]) -> u8 {
+    packet.first().map_or(0, |first| first >> 4)
 }
 
 /// The bytes of a packet as they enter a router.
 fn bytes(border: &Border, packet: &Packet, identification: u16) -> Option<Vec<u8>> {
     let mut bytes = border.bytes(packet)?;
     set_class(&mut bytes, packet.dscp(), packet.ecn);
-    set_identification(&mut bytes, identification);
+    if version(&bytes) == 4 {
+        set_identification(&mut bytes, identification);
+    }
     Some(bytes)
 }
 
@@ -114,10 +130,12 @@ mod tests {
         let (surroundings, gates) = with_gates(|| Surroundings::new(&scenario, log));
         let Surroundings { mut net, addresses, .. } = surroundings.unwrap();
         let link = scenario.plan().links.iter().find(|link| link.id == "bottleneck").unwrap();
-        let bottlenecks = Bottlenecks::new(gates, &[link], &net, 3);
+        let mut bottlenecks = Bottlenecks::new(gates, &[link], &net, 3);
         let (border, mut arrivals) = (Border::default(), Arrivals::default());
         let mut packet = addresses[0][0].packet(0, 100, Header::opaque(48));
-        border.enter(Time::ZERO, 0, &mut packet, &[0; 100]);
+        let mut sent = [0; 100];
+        sent[0] = 0x45;
+        border.enter(Time::ZERO, 0, &mut packet, &sent);
         net.inject(&packet);
         net.advance(at(50), &mut arrivals).unwrap();
         let (card, bytes) = bottlenecks.next(&border).unwrap();

@@ -24,6 +24,7 @@ mod failure;
 mod frames;
 mod guest;
 mod inside;
+mod likeness;
 mod machine;
 mod place;
 mod processors;
