@@ -160,7 +160,7 @@ fn act(
     let mut agent = Agent { control, clock, senders: Senders { writers, opener }, flows };
     agent.say(&Said::Begun(clock.now().since(Time::ZERO)))?;
     if let Some(place) = place {
-        begin(&scenario, (&table, &rooms), place, control, clock)
+        begin(&scenario, (&table, rooms.as_slice()), place, control, clock)
             .map_err(|error| doing("starting programs", error))?;
     }
     agent.run()

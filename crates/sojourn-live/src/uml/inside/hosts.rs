@@ -71,7 +71,7 @@ fn make_one(
     connect(number, &table.hosts[number], world).map_err(failed)?;
     fs::write("/proc/sys/kernel/hostname", name).map_err(failed)?;
     let root = root::make(number, &table.hosts, shared)?;
-    let open = |(kind, name)| {
+    let open = |(kind, name): (CloneFlags, &str)| -> io::Result<(OwnedFd, CloneFlags)> {
         let opened = File::open(format!("/proc/thread-self/ns/{name}"))?;
         Ok((OwnedFd::from(opened), kind))
     };

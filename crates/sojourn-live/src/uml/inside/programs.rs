@@ -20,6 +20,7 @@ use nix::sys::time::TimeSpec;
 use nix::unistd::Pid;
 use sojourn_base::units::{Span, Time};
 use sojourn_sim::scenario::Scenario;
+use sojourn_sim::spec::ProgramSpec;
 
 use super::super::control::{ROOM, Said};
 use super::super::failure::doing;
@@ -36,7 +37,7 @@ const AFTER: Duration = Duration::from_millis(1);
 /// Time that they have for that.
 const GRACE: Span = Span::from_millis(100);
 /// Bytes that are read at once.
-const PIECE: usize = 1 << 16;
+const PIECE: usize = 1 << 14;
 
 /// The programs of a run, as the agent's process sees them.
 pub(in super::super) struct Guest {
@@ -81,7 +82,7 @@ impl Guest {
         clock: Clock,
     ) -> io::Result<Self> {
         let directory = CString::new(place.cwd.as_os_str().as_bytes())?;
-        let program = |(spec, host): (&sojourn_sim::spec::ProgramSpec, &usize)| Program {
+        let program = |(spec, host): (&ProgramSpec, &usize)| Program {
             line: spec.command.words(),
             environment: environment(&place, table, *host),
             room: Arc::clone(&rooms[*host]),
@@ -181,8 +182,9 @@ impl Guest {
 
     /// Tells what has been written.
     fn listen(&mut self) -> Result<(), Error> {
+        let mut room = vec![0; PIECE];
         for mut stream in std::mem::take(&mut self.streams) {
-            if self.pass_on(&mut stream)? {
+            if self.pass_on(&mut stream, &mut room)? {
                 self.streams.push(stream);
             }
         }
@@ -190,10 +192,9 @@ impl Guest {
     }
 
     /// Tells what has been written to a stream; returns whether more may come.
-    fn pass_on(&self, stream: &mut Stream) -> Result<bool, Error> {
-        let mut room = vec![0; PIECE];
+    fn pass_on(&self, stream: &mut Stream, room: &mut [u8]) -> Result<bool, Error> {
         loop {
-            let read = stream.read(&mut room).map_err(|e| doing("reading from a program", e))?;
+            let read = stream.read(room).map_err(|e| doing("reading from a program", e))?;
             let Some(length) = read else { return Ok(true) };
             if length == 0 {
                 return Ok(false);
