@@ -1,15 +1,14 @@
 //! Links whose queue is in a router inside the kernel: their packets are sent there and come back.
 
-use sojourn_base::packet::Packet;
+use sojourn_base::packet::{Ecn, Packet};
 use sojourn_net::net::Network;
 use sojourn_net::queue::kernel::Gate;
 use sojourn_sim::topology::PlannedLink;
 
+use super::recognised::Recognised;
 use crate::kept::Border;
-use crate::wire::{set_class, set_identification};
+use crate::wire::{class, set_class};
 
-/// Both bits of the ECN field.
-const CE: u8 = 3;
 /// The two ports of a router.
 const PORTS: usize = 2;
 
@@ -23,6 +22,7 @@ pub(super) struct Bottlenecks {
 struct Bottleneck {
     gate: Gate,
     edge: usize,
+    inside: Recognised,
 }
 
 impl Bottlenecks {
@@ -35,7 +35,7 @@ impl Bottlenecks {
         first: usize,
     ) -> Self {
         let edges = links.iter().filter_map(|link| net.edge(&link.id));
-        let bottleneck = |(gate, edge)| Bottleneck { gate, edge };
+        let bottleneck = |(gate, edge)| Bottleneck { gate, edge, inside: Recognised::default() };
         Bottlenecks { all: gates.into_iter().zip(edges).map(bottleneck).collect(), first }
     }
 
@@ -50,37 +50,35 @@ impl Bottlenecks {
     }
 
     /// The next packet for a router: the card that receives it, and its bytes, unless they are
-    /// overwritten. Inside it is recognised by its IP identification, which a router does not
-    /// change.
-    pub(super) fn next(&self, border: &Border) -> Option<(usize, Option<Vec<u8>>)> {
-        for (number, Bottleneck { gate, .. }) in self.all.iter().enumerate() {
+    /// overwritten.
+    pub(super) fn next(&mut self, border: &Border) -> Option<(usize, Option<Vec<u8>>)> {
+        for (number, Bottleneck { gate, inside, .. }) in self.all.iter_mut().enumerate() {
             if let Some((identification, packet)) = gate.entering() {
                 let card = self.first + PORTS * number;
-                return Some((card, bytes(border, &packet, identification)));
+                let bytes = border.bytes(&packet).map(|mut bytes| {
+                    set_class(&mut bytes, packet.dscp(), packet.ecn);
+                    inside.enter(&mut bytes, identification);
+                    bytes
+                });
+                return Some((card, bytes));
             }
         }
         None
     }
 
     /// A packet has come out of a router's card.
-    pub(super) fn leave(&self, net: &mut Network, card: usize, packet: &[u8]) {
+    pub(super) fn leave(&mut self, net: &mut Network, card: usize, packet: &[u8]) {
         let router = (card - self.first) / PORTS;
-        let Some(Bottleneck { gate, edge }) = self.all.get(router) else { return };
-        if let [_, class, _, _, high, low, ..] = packet {
-            let identification = u16::from_be_bytes([*high, *low]);
-            if gate.leave(net.now(), identification, class & CE == CE) {
+        let Some(Bottleneck { gate, edge, inside }) = self.all.get_mut(router) else { return };
+        let marked = class(packet).is_some_and(|(_, ecn)| ecn == Ecn::Ce);
+        inside.leave(packet, |number| {
+            let was_inside = gate.leave(net.now(), number, marked);
+            if was_inside {
                 net.changed(*edge);
             }
-        }
+            was_inside
+        });
     }
-}
-
-/// The bytes of a packet as they enter a router.
-fn bytes(border: &Border, packet: &Packet, identification: u16) -> Option<Vec<u8>> {
-    let mut bytes = border.bytes(packet)?;
-    set_class(&mut bytes, packet.dscp(), packet.ecn);
-    set_identification(&mut bytes, identification);
-    Some(bytes)
 }
 
 #[cfg(test)]
@@ -114,7 +112,7 @@ mod tests {
         let (surroundings, gates) = with_gates(|| Surroundings::new(&scenario, log));
         let Surroundings { mut net, addresses, .. } = surroundings.unwrap();
         let link = scenario.plan().links.iter().find(|link| link.id == "bottleneck").unwrap();
-        let bottlenecks = Bottlenecks::new(gates, &[link], &net, 3);
+        let mut bottlenecks = Bottlenecks::new(gates, &[link], &net, 3);
         let (border, mut arrivals) = (Border::default(), Arrivals::default());
         let mut packet = addresses[0][0].packet(0, 100, Header::opaque(48));
         border.enter(Time::ZERO, 0, &mut packet, &[0; 100]);

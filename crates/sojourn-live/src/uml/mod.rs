@@ -28,6 +28,7 @@ mod machine;
 mod place;
 mod processors;
 mod receive;
+mod recognised;
 mod rings;
 mod routers;
 mod run;

@@ -1,12 +1,15 @@
 //! Routers inside a kernel: a network namespace each, which forwards from one card to the other,
 //! with a queue discipline of the kernel on the latter.
 
+use std::io;
+
 use sojourn_base::error::FieldError;
 use sojourn_base::packet::headers;
 use sojourn_net::queue::kernel::{Gate, KIND, Wanted};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::topology::PlannedLink;
 
+use super::HOSTS;
 use super::devices::{Namespace, move_to, set_up};
 use super::failure::doing;
 use crate::error::Error;
@@ -58,7 +61,14 @@ pub(super) fn make(
     let mut routers = Vec::new();
     for (number, gate) in gates.iter().enumerate() {
         let card = |port: usize| format!("eth{}", first + 2 * number + port);
-        routers.push(make_one([&card(0), &card(1)], number as u8, &gate.wanted, (root, mtu))?);
+        let cards = [card(0), card(1)];
+        let cards = cards.each_ref().map(String::as_str);
+        routers.push(make_one(cards, number as u8, &gate.wanted, (root, mtu))?);
+        // Programs have hosts of their own, and IPv6.
+        if first > HOSTS {
+            forward_ipv6(cards[1])
+                .map_err(|error| doing("forwarding IPv6 inside the kernel", error))?;
+        }
         root.enter().map_err(|error| doing("leaving a router inside the kernel", error))?;
     }
     Ok(routers)
@@ -90,6 +100,16 @@ fn make_one(
     let lines = disciplines(cards[1], wanted);
     lines.iter().try_for_each(|line| iproute::run("tc", line)).map_err(failed)?;
     Ok(router)
+}
+
+/// Forwards packets of IPv6 to a card, too. The router has no address of its own, which it would
+/// announce.
+fn forward_ipv6(card: &str) -> io::Result<()> {
+    const NO_ADDRESS: &str = "1";
+    namespace::set("ipv6/conf/all/addr_gen_mode", NO_ADDRESS)?;
+    namespace::set("ipv6/conf/all/disable_ipv6", "0")?;
+    namespace::set("ipv6/conf/all/forwarding", "1")?;
+    iproute::run("ip", &format!("-6 route add default dev {card}"))
 }
 
 /// Arguments of tc(8) for a discipline on a card.
