@@ -110,8 +110,23 @@ pub fn settings() -> io::Result<()> {
 /// # Errors
 /// If they cannot be written.
 pub fn settings_of_programs() -> io::Result<()> {
-    const WITHOUT_LINK_LOCAL: &str = "1";
     settings_of_connections()?;
+    without_discovery()
+}
+
+/// Makes the calling thread's namespace, which has no devices yet, a router of IPv6.
+///
+/// # Errors
+/// If that is not allowed.
+pub fn forward_ipv6() -> io::Result<()> {
+    set("ipv6/conf/all/disable_ipv6", "0")?;
+    set("ipv6/conf/all/forwarding", "1")?;
+    without_discovery()
+}
+
+/// Devices to come have the addresses of IPv6 that they are given, and no others.
+fn without_discovery() -> io::Result<()> {
+    const WITHOUT_LINK_LOCAL: &str = "1";
     set("ipv6/conf/default/addr_gen_mode", WITHOUT_LINK_LOCAL)?;
     set("ipv6/conf/default/accept_ra", "0")?;
     set("ipv6/conf/default/dad_transmits", "0")

@@ -136,7 +136,8 @@ fn act(
     set_up(CARDS[1], RECEIVERS, largest).map_err(failed)?;
     windows::add_addresses(&own, CARDS[1]).map_err(failed)?;
     let first_card = HOSTS + table.hosts.len();
-    let _routers = routers::make(&gates, first_card, (&namespaces.receivers, largest))?;
+    let world = (&namespaces.receivers, largest, place.is_some());
+    let _routers = routers::make(&gates, first_card, world)?;
     let rooms = hosts(&table, &namespaces.receivers, place.as_ref())?;
     setrlimit(Resource::RLIMIT_NOFILE, MOST_FILES, MOST_FILES).map_err(|e| failed(e.into()))?;
     let _unread = wait_for_all(&own)?;

@@ -115,7 +115,9 @@ mod tests {
         let mut bottlenecks = Bottlenecks::new(gates, &[link], &net, 3);
         let (border, mut arrivals) = (Border::default(), Arrivals::default());
         let mut packet = addresses[0][0].packet(0, 100, Header::opaque(48));
-        border.enter(Time::ZERO, 0, &mut packet, &[0; 100]);
+        let mut sent = [0; 100];
+        sent[0] = 0x45;
+        border.enter(Time::ZERO, 0, &mut packet, &sent);
         net.inject(&packet);
         net.advance(at(50), &mut arrivals).unwrap();
         let (card, bytes) = bottlenecks.next(&border).unwrap();

@@ -91,9 +91,12 @@ mod route {
     /// An address that need not be looked for on the link.
     pub(super) const NO_SEARCH: u8 = 2;
 }
-/// Families of addresses.
-const V4: u8 = 2;
-const V6: u8 = 10;
+/// A family of addresses.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Family {
+    V4 = 2,
+    V6 = 10,
+}
 
 /// Moves a device of the calling thread's namespace into another.
 ///
@@ -113,25 +116,27 @@ pub(super) fn move_to(device: &str, to: &Namespace) -> io::Result<()> {
 /// Those of the kernel.
 pub(super) fn add_address(card: &str, address: [u8; 16]) -> io::Result<()> {
     let index = if_nametoindex(card)?;
-    let head = [&[V6, 64, route::NO_SEARCH, route::ANYWHERE][..], &index.to_ne_bytes()].concat();
+    let head =
+        [&[Family::V6 as u8, 64, route::NO_SEARCH, route::ANYWHERE][..], &index.to_ne_bytes()]
+            .concat();
     let content = [head, attribute(route::ADDRESS, &address)].concat();
     ask(route::NEW_ADDRESS, route::CREATE, &content)
 }
 
-/// Makes a card of the calling thread's namespace that of all packets to other networks.
+/// Makes a card of the calling thread's namespace that of all packets of a family to other networks.
 ///
 /// # Errors
 /// Those of the kernel.
-pub(super) fn add_default_route(card: &str) -> io::Result<()> {
+pub(super) fn add_default_route(card: &str, family: Family) -> io::Result<()> {
     let index = if_nametoindex(card)?.to_ne_bytes();
-    for (family, scope) in [(V4, route::LINK), (V6, route::ANYWHERE)] {
-        // Its family, the lengths of its destination and source, its class; then what it is; flags.
-        let kind = [route::TABLE, route::AT_BOOT, scope, route::UNICAST];
-        let head = [&[family, 0, 0, 0][..], &kind, &[0; 4]].concat();
-        let content = [head, attribute(route::DEVICE, &index)].concat();
-        ask(route::NEW_ROUTE, route::CREATE, &content)?;
-    }
-    Ok(())
+    let scope = match family {
+        Family::V4 => route::LINK,
+        Family::V6 => route::ANYWHERE,
+    };
+    // Its family, the lengths of its destination and source, its class; then what it is; flags.
+    let kind = [route::TABLE, route::AT_BOOT, scope, route::UNICAST];
+    let head = [&[family as u8, 0, 0, 0][..], &kind, &[0; 4]].concat();
+    ask(route::NEW_ROUTE, route::CREATE, &[head, attribute(route::DEVICE, &index)].concat())
 }
 
 /// An attribute of a request, of a whole number of words.

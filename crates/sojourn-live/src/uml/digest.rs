@@ -11,6 +11,8 @@ pub(super) enum Event {
     Sent(usize),
     /// A packet reached this card.
     Received(usize),
+    /// A program became this process.
+    Started(u32, u32),
     /// A program wrote to a stream.
     Wrote(u32, u8),
     /// A program ended with this status.
@@ -27,8 +29,9 @@ impl Digest {
         let (kind, number, detail) = match event {
             Event::Sent(card) => (0_u8, card as u32, 0),
             Event::Received(card) => (1, card as u32, 0),
-            Event::Wrote(program, stream) => (2, program, i32::from(stream)),
-            Event::Ended(program, status) => (3, program, status),
+            Event::Started(program, process) => (2, program, i64::from(process)),
+            Event::Wrote(program, stream) => (3, program, i64::from(stream)),
+            Event::Ended(program, status) => (4, program, i64::from(status)),
         };
         self.0.update(now.as_nanos().to_le_bytes());
         self.0.update([kind]);
@@ -64,6 +67,8 @@ mod tests {
             of(&[(5, Event::Received(2), b"ab")]),
             of(&[(5, Event::Sent(3), b"ab")]),
             of(&[(5, Event::Sent(2), b"a"), (5, Event::Sent(2), b"b")]),
+            of(&[(5, Event::Started(2, 41), b"")]),
+            of(&[(5, Event::Started(2, 42), b"")]),
             of(&[(5, Event::Wrote(2, 1), b"ab")]),
             of(&[(5, Event::Wrote(2, 2), b"ab")]),
             of(&[(5, Event::Ended(2, 0), b"")]),

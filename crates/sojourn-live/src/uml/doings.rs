@@ -73,6 +73,11 @@ impl Doings {
         self.digest.add(now, Event::Received(card), packet);
     }
 
+    /// A program became a process of this number.
+    pub(super) fn started(&mut self, time: Time, program: u32, process: u32) {
+        self.digest.add(time, Event::Started(program, process), &[]);
+    }
+
     /// A program wrote something.
     pub(super) fn wrote(&mut self, time: Time, (program, stream): (u32, u8), bytes: &[u8]) {
         self.digest.add(time, Event::Wrote(program, stream), bytes);

@@ -1,16 +1,13 @@
 //! Routers inside a kernel: a network namespace each, which forwards from one card to the other,
 //! with a queue discipline of the kernel on the latter.
 
-use std::io;
-
 use sojourn_base::error::FieldError;
 use sojourn_base::packet::headers;
 use sojourn_net::queue::kernel::{Gate, KIND, Wanted};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::topology::PlannedLink;
 
-use super::HOSTS;
-use super::devices::{Namespace, move_to, set_up};
+use super::devices::{Family, Namespace, add_default_route, move_to, set_up};
 use super::failure::doing;
 use crate::error::Error;
 use crate::iproute;
@@ -49,26 +46,24 @@ pub(super) fn links(scenario: &Scenario) -> Result<Vec<&PlannedLink>, FieldError
 
 /// Makes the routers from the cards that follow the hosts', the first of which is `first`: they are in
 /// the namespace `root`; the calling thread is there, and returns there. They exist as long as their
-/// namespaces are held.
+/// namespaces are held. With programs, they forward packets of IPv6 as well.
 ///
 /// # Errors
 /// If the kernel or tc(8) refuses something.
 pub(super) fn make(
     gates: &[Gate],
     first: usize,
-    (root, mtu): (&Namespace, u32),
+    (root, mtu, programs): (&Namespace, u32, bool),
 ) -> Result<Vec<Namespace>, Error> {
     let mut routers = Vec::new();
     for (number, gate) in gates.iter().enumerate() {
         let card = |port: usize| format!("eth{}", first + 2 * number + port);
-        let cards = [card(0), card(1)];
-        let cards = cards.each_ref().map(String::as_str);
-        routers.push(make_one(cards, number as u8, &gate.wanted, (root, mtu))?);
-        // Programs have hosts of their own, and IPv6.
-        if first > HOSTS {
-            forward_ipv6(cards[1])
-                .map_err(|error| doing("forwarding IPv6 inside the kernel", error))?;
-        }
+        routers.push(make_one(
+            [&card(0), &card(1)],
+            number as u8,
+            &gate.wanted,
+            (root, mtu, programs),
+        )?);
         root.enter().map_err(|error| doing("leaving a router inside the kernel", error))?;
     }
     Ok(routers)
@@ -78,10 +73,13 @@ fn make_one(
     cards: [&str; 2],
     number: u8,
     wanted: &Wanted,
-    (root, mtu): (&Namespace, u32),
+    (root, mtu, programs): (&Namespace, u32, bool),
 ) -> Result<Namespace, Error> {
     let failed = |error| doing("making a router inside the kernel", error);
     let router = Namespace::enter_new().map_err(failed)?;
+    if programs {
+        namespace::forward_ipv6().map_err(failed)?;
+    }
     root.enter().map_err(failed)?;
     for card in cards {
         move_to(card, &router).map_err(failed)?;
@@ -97,19 +95,14 @@ fn make_one(
     }
     let route = format!("route add default dev {}", cards[1]);
     iproute::run("ip", &route).map_err(failed)?;
-    let lines = disciplines(cards[1], wanted);
+    if programs {
+        add_default_route(cards[1], Family::V6).map_err(failed)?;
+    }
+    // Packets of programs are as large as cards allow.
+    let largest = if programs { mtu.max(wanted.full_packet) } else { wanted.full_packet };
+    let lines = disciplines(cards[1], &Wanted { full_packet: largest, ..wanted.clone() });
     lines.iter().try_for_each(|line| iproute::run("tc", line)).map_err(failed)?;
     Ok(router)
-}
-
-/// Forwards packets of IPv6 to a card, too. The router has no address of its own, which it would
-/// announce.
-fn forward_ipv6(card: &str) -> io::Result<()> {
-    const NO_ADDRESS: &str = "1";
-    namespace::set("ipv6/conf/all/addr_gen_mode", NO_ADDRESS)?;
-    namespace::set("ipv6/conf/all/disable_ipv6", "0")?;
-    namespace::set("ipv6/conf/all/forwarding", "1")?;
-    iproute::run("ip", &format!("-6 route add default dev {card}"))
 }
 
 /// Arguments of tc(8) for a discipline on a card.

@@ -70,6 +70,7 @@ impl Virtual {
     fn note(&mut self, net: &Network, said: &Said<'_>) {
         let Some(doings) = self.doings.as_mut().filter(|doings| !doings.finished) else { return };
         match *said {
+            Said::Started(program, process) => doings.started(net.now(), program, process),
             Said::Wrote(program, stream, bytes) => {
                 doings.wrote(net.now(), (program, stream), bytes);
             }

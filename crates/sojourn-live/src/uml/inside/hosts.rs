@@ -10,7 +10,7 @@ use std::thread;
 
 use nix::sched::{CloneFlags, unshare};
 
-use super::super::devices::{Namespace, add_address, add_default_route, move_to, set_up};
+use super::super::devices::{Family, Namespace, add_address, add_default_route, move_to, set_up};
 use super::super::failure::{broken, doing};
 use super::root;
 use crate::controls::tcp_ecn;
@@ -89,7 +89,8 @@ fn connect(number: usize, host: &Host, world: &Namespace) -> io::Result<()> {
     own.enter()?;
     set_up(&card, host.v4, MTU)?;
     add_address(&card, host.v6)?;
-    add_default_route(&card)?;
+    add_default_route(&card, Family::V4)?;
+    add_default_route(&card, Family::V6)?;
     if let Some(control) = &host.cca {
         namespace::set("ipv4/tcp_congestion_control", control)?;
     }
