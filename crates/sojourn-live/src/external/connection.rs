@@ -30,9 +30,12 @@ impl Key {
         Key { route, protocol, ports }
     }
 
-    /// Both ports in one number, by which queues classify.
+    /// Both ports in one number, by which queues classify. Hosts at the same node have addresses of
+    /// their own: connections on different routes differ, even with the same ports.
     pub(super) fn ports(&self) -> u32 {
-        u32::from(self.ports[0]) << 16 | u32::from(self.ports[1])
+        const SPREAD: u32 = 0x9e37_79b1;
+        let ports = u32::from(self.ports[0]) << 16 | u32::from(self.ports[1]);
+        ports ^ (self.route as u32).wrapping_mul(SPREAD)
     }
 
     fn is_tcp(&self) -> bool {
@@ -60,6 +63,18 @@ impl Key {
     }
 }
 
+/// The side at which a packet enters, and its sequence number if it is the first segment of a
+/// connection.
+pub(super) type Opening = (usize, Option<u32>);
+
+/// The sequence number of a segment that opens a connection.
+pub(super) fn opening(headers: &Headers) -> Option<u32> {
+    match headers.transport {
+        Transport::Tcp(segment) if segment.is_syn() && !segment.has_ack() => Some(segment.seq),
+        _ => None,
+    }
+}
+
 /// A connection.
 pub(super) struct Connection {
     pub key: Key,
@@ -67,6 +82,8 @@ pub(super) struct Connection {
     pub flow: u32,
     /// The side that sent the first packet.
     pub opener: usize,
+    /// The sequence number of the segment that opened it.
+    opening: Option<u32>,
     pub first_seen: Time,
     pub last_seen: Time,
     /// Packets that entered the network at either side.
@@ -76,9 +93,16 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(key: Key, flow: u32, opener: usize, now: Time) -> Self {
+    /// The connection that a packet opens at a side, with this sequence number if it is a segment that
+    /// opens one.
+    pub(super) fn new(key: Key, flow: u32, (opener, opening): Opening, now: Time) -> Self {
         let (entered, seen) = Default::default();
-        Connection { key, flow, opener, first_seen: now, last_seen: now, entered, seen }
+        Connection { key, flow, opener, opening, first_seen: now, last_seen: now, entered, seen }
+    }
+
+    /// Whether a packet opens another connection, with the same ports.
+    pub(super) fn is_over(&self, (side, opening): Opening) -> bool {
+        opening.is_some() && (self.opener, self.opening) != (side, opening)
     }
 
     /// The sides whose data are flows: those that sent any, or the one that tried to.
@@ -104,9 +128,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_first_segment_of_its_own_opens_another_connection() {
+        let key = Key { route: 0, protocol: TCP, ports: [40_000, 80] };
+        let connection = Connection::new(key, 7, (0, Some(5)), Time::ZERO);
+        let over = [(0, None), (1, None), (0, Some(5)), (0, Some(6)), (1, Some(5))];
+        assert_eq!(
+            over.map(|packet| connection.is_over(packet)),
+            [false, false, false, true, true]
+        );
+    }
+
+    #[test]
     fn the_data_of_either_side_are_a_flow() {
         let key = Key { route: 0, protocol: TCP, ports: [40_000, 80] };
-        let mut connection = Connection::new(key, 7, 0, Time::ZERO);
+        let mut connection = Connection::new(key, 7, (0, None), Time::ZERO);
         let senders = |connection: &Connection| connection.senders().collect::<Vec<_>>();
         assert_eq!(senders(&connection), [0]);
         connection.opener = 1;
@@ -115,7 +150,7 @@ mod tests {
         assert_eq!(senders(&connection), [0]);
         connection.seen[1].counters.sent.sent_bytes = 1;
         assert_eq!(senders(&connection), [0, 1]);
-        let ping = Connection::new(Key { protocol: 1, ..key }, 7, 0, Time::ZERO);
+        let ping = Connection::new(Key { protocol: 1, ..key }, 7, (0, None), Time::ZERO);
         assert!(senders(&ping).is_empty());
         let names = [0, 1].map(|side| key.name(side, ["", ""]));
         assert_eq!(names, ["tcp 40000>80", "tcp 80>40000"]);

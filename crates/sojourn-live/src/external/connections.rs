@@ -7,7 +7,7 @@ use sojourn_base::units::{Span, Time};
 use sojourn_net::record::histogram::Histogram;
 use sojourn_net::record::{FlowCounters, FlowFacts};
 
-use super::connection::{Connection, Key};
+use super::connection::{Connection, Key, Opening, opening};
 use crate::observed::Observed;
 use crate::wire::{class, parse, place, set_class};
 
@@ -52,7 +52,7 @@ impl Connections {
     ) -> Packet {
         let headers = parse(bytes).ok_or_else(|| protocol(bytes));
         let key = Key::of(route, side, &headers);
-        let number = self.number(now, key, side);
+        let number = self.number(now, key, (side, headers.as_ref().ok().and_then(opening)));
         let connection = &mut self.connections[number];
         connection.last_seen = now;
         let header = match headers {
@@ -79,9 +79,11 @@ impl Connections {
         }
     }
 
-    /// The place of a connection; a new one, if the side at which this packet enters opens it.
-    fn number(&mut self, now: Time, key: Key, side: usize) -> usize {
-        if let Some(number) = self.known.get(&key) {
+    /// The place of a packet's connection, which it may open.
+    fn number(&mut self, now: Time, key: Key, packet: Opening) -> usize {
+        if let Some(number) = self.known.get(&key)
+            && !self.connections[*number].is_over(packet)
+        {
             return *number;
         }
         let number = self.connections.len();
@@ -91,7 +93,7 @@ impl Connections {
             Some(place) => *place = Some(number),
             None => self.flows.push(Some(number)),
         }
-        self.connections.push(Connection::new(key, flow as u32, side, now));
+        self.connections.push(Connection::new(key, flow as u32, packet, now));
         self.known.insert(key, number);
         number
     }
@@ -193,15 +195,17 @@ mod tests {
         };
         let (one, other) = (packet(UDP, [1, 2]), packet(UDP, [2, 1]));
         let ping = packet(1, [8, 8]);
-        assert_eq!(enter(2, 0, &ping), (3, 0, 0), "a ping has a number of its own");
-        assert_eq!(enter(2, 1, &one), (2, 0, 2 << 16 | 1));
-        assert_eq!(enter(2, 0, &other), (2, 0, 2 << 16 | 1));
-        assert_eq!(enter(2, 1, &one), (2, 1, 2 << 16 | 1));
-        assert_eq!(enter(2, 0, &one), (4, 0, 1 << 16 | 2));
-        assert_eq!(enter(0, 0, &one), (0, 0, 1 << 16 | 2));
-        assert_eq!(enter(2, 0, &ping), (3, 1, 0));
+        let [first, second] = [enter(0, 0, &one), enter(2, 1, &one)];
+        assert_eq!((first, second.0), ((0, 0, 1 << 16 | 2), 2));
+        let ports = second.2;
+        let ping_at = |index| (3, index, ports ^ (2 << 16 | 1));
+        assert_eq!(enter(2, 0, &ping), ping_at(0), "a ping has a number of its own");
+        assert_eq!(enter(2, 0, &other), (2, 0, ports));
+        assert_eq!(enter(2, 1, &one), (2, 1, ports));
+        assert_eq!(enter(2, 0, &one), (4, 0, ports ^ (3 << 16 | 3)));
+        assert_eq!(enter(2, 0, &ping), ping_at(1));
         let flows: Vec<_> = connections.data().iter().map(|d| (d.flow, d.side, d.route)).collect();
-        assert_eq!(flows, [(2, 0, 2), (2, 1, 2), (4, 0, 2), (0, 0, 0)]);
+        assert_eq!(flows, [(0, 0, 0), (2, 0, 2), (2, 1, 2), (4, 0, 2)]);
         assert_eq!([4, 3, 0].map(|flow| connections.route(flow)), [2, 2, 0]);
     }
 }

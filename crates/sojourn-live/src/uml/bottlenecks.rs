@@ -5,9 +5,9 @@ use sojourn_net::net::Network;
 use sojourn_net::queue::kernel::Gate;
 use sojourn_sim::topology::PlannedLink;
 
-use super::likeness::Likeness;
+use super::recognised::Recognised;
 use crate::kept::Border;
-use crate::wire::{class, set_class, set_identification};
+use crate::wire::{class, set_class};
 
 /// The two ports of a router.
 const PORTS: usize = 2;
@@ -22,8 +22,7 @@ pub(super) struct Bottlenecks {
 struct Bottleneck {
     gate: Gate,
     edge: usize,
-    /// The packets of IPv6 inside.
-    six: Likeness,
+    inside: Recognised,
 }
 
 impl Bottlenecks {
@@ -36,7 +35,7 @@ impl Bottlenecks {
         first: usize,
     ) -> Self {
         let edges = links.iter().filter_map(|link| net.edge(&link.id));
-        let bottleneck = |(gate, edge)| Bottleneck { gate, edge, six: Likeness::default() };
+        let bottleneck = |(gate, edge)| Bottleneck { gate, edge, inside: Recognised::default() };
         Bottlenecks { all: gates.into_iter().zip(edges).map(bottleneck).collect(), first }
     }
 
@@ -51,16 +50,16 @@ impl Bottlenecks {
     }
 
     /// The next packet for a router: the card that receives it, and its bytes, unless they are
-    /// overwritten. Inside it is recognised by its IP identification, which a router does not
-    /// change, or if it is of IPv6 by its likeness.
+    /// overwritten.
     pub(super) fn next(&mut self, border: &Border) -> Option<(usize, Option<Vec<u8>>)> {
-        for (number, Bottleneck { gate, six, .. }) in self.all.iter_mut().enumerate() {
+        for (number, Bottleneck { gate, inside, .. }) in self.all.iter_mut().enumerate() {
             if let Some((identification, packet)) = gate.entering() {
                 let card = self.first + PORTS * number;
-                let bytes = bytes(border, &packet, identification);
-                if let Some(bytes) = bytes.as_ref().filter(|bytes| version(bytes) == 6) {
-                    six.enter(bytes, identification);
-                }
+                let bytes = border.bytes(&packet).map(|mut bytes| {
+                    set_class(&mut bytes, packet.dscp(), packet.ecn);
+                    inside.enter(&mut bytes, identification);
+                    bytes
+                });
                 return Some((card, bytes));
             }
         }
@@ -70,33 +69,16 @@ impl Bottlenecks {
     /// A packet has come out of a router's card.
     pub(super) fn leave(&mut self, net: &mut Network, card: usize, packet: &[u8]) {
         let router = (card - self.first) / PORTS;
-        let Some(Bottleneck { gate, edge, six }) = self.all.get_mut(router) else { return };
-        let identification = match packet {
-            [first, _, _, _, high, low, ..] if first >> 4 == 4 => {
-                Some(u16::from_be_bytes([*high, *low]))
+        let Some(Bottleneck { gate, edge, inside }) = self.all.get_mut(router) else { return };
+        let marked = class(packet).is_some_and(|(_, ecn)| ecn == Ecn::Ce);
+        inside.leave(packet, |number| {
+            let was_inside = gate.leave(net.now(), number, marked);
+            if was_inside {
+                net.changed(*edge);
             }
-            _ => six.leave(packet),
-        };
-        if let Some((identification, (_, ecn))) = identification.zip(class(packet))
-            && gate.leave(net.now(), identification, ecn == Ecn::Ce)
-        {
-            net.changed(*edge);
-        }
+            was_inside
+        });
     }
-}
-
-fn version(packet: &[u8]) -> u8 {
-    packet.first().map_or(0, |first| first >> 4)
-}
-
-/// The bytes of a packet as they enter a router.
-fn bytes(border: &Border, packet: &Packet, identification: u16) -> Option<Vec<u8>> {
-    let mut bytes = border.bytes(packet)?;
-    set_class(&mut bytes, packet.dscp(), packet.ecn);
-    if version(&bytes) == 4 {
-        set_identification(&mut bytes, identification);
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]
