@@ -1,6 +1,6 @@
 //! Links whose queue is in a router inside the kernel: their packets are sent there and come back.
 
-use sojourn_base::packet::{Ecn, Packet};
+use sojourn_base::packet::Ecn;
 use sojourn_net::net::Network;
 use sojourn_net::queue::kernel::Gate;
 use sojourn_sim::topology::PlannedLink;
