@@ -4,9 +4,10 @@ use sojourn_net::net::Network;
 
 use super::Virtual;
 use crate::error::Error;
+use crate::uml::HOSTS;
 use crate::uml::control::{PIECE, Report, Said};
 use crate::uml::failure::broken;
-use crate::uml::frames::answer;
+use crate::uml::frames::{answer, packet_of, said};
 
 impl Virtual {
     /// Handles a message of the agent.
@@ -36,6 +37,20 @@ impl Virtual {
             None => return Err(broken("the agent inside the kernel sent what cannot be read")),
         }
         Ok(())
+    }
+
+    /// The failure that the agent has told of, if the kernel ended before it was heard.
+    pub(super) fn last_message(&mut self) -> Option<Error> {
+        let mut frame = Vec::new();
+        for card in self.machine.cards.iter_mut().take(HOSTS) {
+            while let Ok(Some(_)) = card.rings.take(&mut frame) {
+                let told = packet_of(&frame).and_then(said).and_then(Said::parse);
+                if let Some(Said::Failed(why)) = told {
+                    return Some(inside(why));
+                }
+            }
+        }
+        None
     }
 
     /// Checks that the kernel keeps all registers of programs, if there are any.

@@ -82,7 +82,10 @@ impl Virtual {
         progress: &Progress,
     ) -> Result<(), Error> {
         let driven = self.drive(net, end, stop, progress);
-        driven.map_err(|error| self.explained(error, net.now()))
+        driven.map_err(|error| {
+            let error = self.last_message().unwrap_or(error);
+            self.explained(error, net.now())
+        })
     }
 
     /// An error with what is known of its cause.
