@@ -7,8 +7,8 @@
 //!                 (acknowledgments the other way)
 //! ```
 //!
-//! [`Live`] runs a scenario on it, or the traffic of any command; [`drive`] (the loop) and
-//! [`namespace`] serve other drivers as well. Only the module `sys` has `unsafe` code.
+//! [`Live`] runs a scenario on it, or the traffic of any command, and in virtual time any programs;
+//! [`drive`] (the loop) and [`namespace`] serve other drivers as well. Only the module `sys` has `unsafe` code.
 //!
 //! Times are integer nanoseconds since the run began, rates integer bit/s, sizes bytes of IP
 //! packets. The crate needs Linux; real-time runs need user namespaces and TUN devices. It has no
