@@ -66,10 +66,10 @@ impl HostTable {
     pub(crate) fn new(scenario: &Scenario) -> Result<Self, FieldError> {
         let (flows, sites) = (scenario.flows_expanded(), scenario.sites());
         let ends = Ends { scenario, sites: &sites };
-        let carried = flows.iter().map(|flow| ends.has_program(flow)).collect();
-        let mut table = HostTable { carried, ..HostTable::default() };
+        let carried = scenario.carried();
+        let mut table = HostTable { carried: carried.clone(), ..HostTable::default() };
         let (mut known, most) = (Vec::new(), most(scenario));
-        for flow in flows.iter().filter(|flow| ends.has_program(flow)) {
+        for flow in flows.iter().filter(|flow| carried[flow.id as usize]) {
             let mut hosts = [0; 2];
             for (side, number) in hosts.iter_mut().enumerate() {
                 let site = ends.site(flow, side);
@@ -190,13 +190,6 @@ impl Ends<'_> {
             let is_name = |node: &u16| nodes[usize::from(*node)].name == *name;
             !self.sites.iter().any(|site| matches!(site, Site::Node(node) if is_name(node)))
         })
-    }
-
-    /// Whether a program is at either end of a flow.
-    fn has_program(&self, flow: &Flow<'_>) -> bool {
-        let named = |site: Site| self.sites.contains(&site);
-        let end = |side| Site::End { flow: flow.id as usize, side };
-        (0..2).any(|side| named(end(side)) || named(Site::Node(self.node(flow, side))))
     }
 
     /// The host of this number, from one, whose first flow is `flow`; with no names but its node's.

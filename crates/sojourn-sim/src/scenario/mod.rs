@@ -141,6 +141,11 @@ impl Scenario {
         sites.expect("programs without a host were refused")
     }
 
+    /// For each flow, whether a program is at either end: it is a way for programs, then.
+    pub fn carried(&self) -> Vec<bool> {
+        programs::carried(&self.spec, &self.plan)
+    }
+
     /// The network that the topology makes for the flows.
     pub fn plan(&self) -> &Plan {
         &self.plan

@@ -45,6 +45,20 @@ pub(super) fn site(name: &str, flows: usize, plan: &Plan) -> Option<Site> {
     (flow < flows).then_some(Site::End { flow, side })
 }
 
+/// For each flow, whether a program is at either end.
+pub(super) fn carried(scenario: &ScenarioSpec, plan: &Plan) -> Vec<bool> {
+    let flows = scenario.flow_count();
+    let sites = scenario.programs.iter().filter_map(|program| site(&program.host, flows, plan));
+    let sites: Vec<Site> = sites.collect();
+    let is_carried = |flow: usize| {
+        let routes = &plan.routes[flow];
+        let ends = [routes.source, routes.destination].into_iter().enumerate();
+        let mut all = ends.flat_map(|(side, node)| [Site::End { flow, side }, Site::Node(node)]);
+        all.any(|site| sites.contains(&site))
+    };
+    (0..flows).map(is_carried).collect()
+}
+
 /// The nodes at which flows end.
 fn ends(flows: usize, plan: &Plan) -> impl Iterator<Item = u16> {
     plan.routes[..flows].iter().flat_map(|routes| [routes.source, routes.destination])
@@ -167,6 +181,23 @@ mod tests {
                        flow-2.receiver";
             assert_eq!(why, format!("programs.1.host: '{host}' given; {all}"));
         }
+    }
+
+    #[test]
+    fn a_program_at_either_end_makes_a_flow_a_way() {
+        let carried = |host: &str| read(json!({ "programs": [program(host)] })).unwrap().carried();
+        assert_eq!(carried("flow-1.receiver"), [false, true, false]);
+        assert_eq!(carried("here"), [true, true, false]);
+        assert_eq!(carried("right"), [true; 3]);
+        assert_eq!(read(json!({})).unwrap().carried(), [false; 3]);
+    }
+
+    #[test]
+    fn a_way_needs_a_rate_in_one_direction() {
+        let reverse = json!([{ "cca": "reno", "rtt": "20 ms", "direction": "reverse" }]);
+        let refused = read(json!({ "flows": reverse })).unwrap_err();
+        assert!(refused.starts_with("flows.0: its data passes no link with a rate"), "{refused}");
+        read(json!({ "flows": reverse, "programs": [program("receiver")] })).unwrap();
     }
 
     #[test]
