@@ -1,7 +1,5 @@
 //! What the programs of a run have done so far.
 
-use std::fmt;
-
 use sojourn_base::units::Time;
 
 use super::digest::{Digest, Event};
@@ -107,14 +105,6 @@ impl Doings {
     pub(super) fn unfinished(&self, count: usize) -> Vec<u32> {
         let has_ended = |number: &u32| self.ended.iter().any(|ended| ended.program == *number);
         (0..count as u32).filter(|number| !has_ended(number)).collect()
-    }
-}
-
-impl fmt::Debug for Doings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Doings { output, ended, finished, .. } = self;
-        let mut shown = f.debug_struct("Doings");
-        shown.field("output", output).field("ended", ended).field("finished", finished).finish()
     }
 }
 
