@@ -44,6 +44,17 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     Ok(())
 }
 
+/// Refuses programs, which share no clock with this machine.
+///
+/// # Errors If there are any.
+pub(crate) fn check_programs(scenario: &Scenario) -> Result<(), FieldError> {
+    if scenario.programs.is_empty() {
+        return Ok(());
+    }
+    let message = "given; only a kernel in virtual time runs them: use --backend kernel";
+    Err(FieldError::new("programs", message))
+}
+
 /// Packets show where transfers over TCP end, and the kernel tells their senders of it.
 fn check_arrivals(entry: &ArrivalsSpec, scenario: &Scenario) -> Result<(), FieldError> {
     for (number, (_, flow)) in entry.variants().into_iter().enumerate() {
