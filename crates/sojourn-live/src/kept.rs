@@ -71,17 +71,6 @@ fn write_other(packet: &Packet, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         out.extend_from_slice(bytes);
         set_class(out, packet.dscp(), packet.ecn);
     }
-}
-
-/// Appends the first bytes of a packet of another transport as they are; returns whether they are a
-/// packet.
-fn write_other(packet: &Packet, bytes: &[u8], out: &mut Vec<u8>) -> bool {
-    let is_packet = bytes.len() >= SHORTEST && class(bytes).is_some();
-    if is_packet {
-        let start = out.len();
-        out.extend_from_slice(bytes);
-        set_class(&mut out[start..], packet.dscp(), packet.ecn);
-    }
     is_packet
 }
 
