@@ -34,6 +34,7 @@ __all__ = [
     "run_command",
     "run_kernel",
     "run_live",
+    "run_programs",
     "run_slotted",
     "sample_columns",
     "schema",
@@ -346,6 +347,22 @@ def run_kernel(
     progress: Callable[[float], object] | None = None,
     record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
 ) -> dict[str, Any]: ...
+def run_programs(
+    scenario: str,
+    kernel: str,
+    init: list[str],
+    place: str,
+    watchdog: float,
+    progress: Callable[[float], object] | None = None,
+    record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
+    heard: Callable[[int, int, float, bytes], object] | None = None,
+) -> dict[str, Any]:
+    """Runs a scenario's programs on a kernel; beside what :func:`run_kernel` gives: ``hash``;
+    ``labels``, of each flow the declared one whose way it takes, and how a connection is called;
+    ``connections``, numbers of flows in packets with those in the tables; ``output`` and ``ended``;
+    ``unfinished``, ``unrouted``, ``lacks``, ``killed``.
+    """
+
 def kernel_agent() -> None: ...
 def run_command(scenario: str, command: list[str], download: bool) -> dict[str, Any]: ...
 def sample_columns() -> tuple[list[str], list[str]]:
