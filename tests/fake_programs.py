@@ -22,6 +22,24 @@ from sojourn.kernel import cache
 from sojourn.kernel.build import recipe
 
 GOES_ON = 99
+SCENARIO = """
+name = "programs"
+duration = "1 s"
+topology = { kind = "dumbbell", bottleneck = { rate = "8 Mbit/s" } }
+[[flows]]
+cca = "reno"
+rtt = "20 ms"
+"""
+PROGRAMS = """
+[[programs]]
+host = "receiver"
+command = "echo ready >&2; exit 99"
+[[programs]]
+host = "sender"
+command = ["sh", "-c", "echo 'of Grüße'"]
+start = "10 ms"
+wait = true
+"""
 _validate = _internal.validate
 
 
@@ -40,6 +58,17 @@ def install(patch: pytest.MonkeyPatch, directory: Path) -> None:
     patch.setattr(_internal, "run_programs", run_programs, raising=False)
     know(patch)
     build()
+
+
+def prepared(patch: pytest.MonkeyPatch, directory: Path) -> Path:
+    """The working directory from now on, with a scenario without programs and one that has some."""
+    there = directory / "here"
+    there.mkdir()
+    patch.chdir(there)
+    install(patch, directory / "cache")
+    (there / "link.toml").write_text(SCENARIO, encoding="utf-8")
+    (there / "both.toml").write_text(SCENARIO + PROGRAMS, encoding="utf-8")
+    return there
 
 
 def know(patch: pytest.MonkeyPatch) -> None:
@@ -103,6 +132,7 @@ def run_programs(
         "unrouted": {("receiver", "flow-1.sender"): 3} if "flow-1" in scenario else {},
         "lacks": [],
         "killed": [],
+        "left_out": 0,
     }
 
 

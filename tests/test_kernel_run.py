@@ -1,55 +1,31 @@
-"""``sojourn kernel run`` and scenarios with programs: what the package does with them. Their kernel
-is a fake here (``fake_programs.py``); tests/test_programs.py has the real one.
+"""``sojourn kernel run``, as a user types it. The kernel is a fake (``fake_programs.py``);
+tests/test_programs_kernel.py has a real one.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
 import fake_programs
 import sojourn
-from sojourn.backends.kernel import On
+from sojourn import _internal
 from sojourn.cli.kernel import command
-from sojourn.errors import RunError, ScenarioError, SojournError
-from sojourn.kernel import guest
-from sojourn.programs import Written, lines
+from sojourn.errors import ScenarioError, SojournError
 
-SCENARIO = """
-name = "programs"
-duration = "1 s"
-topology = { kind = "dumbbell", bottleneck = { rate = "8 Mbit/s" } }
-[[flows]]
-cca = "reno"
-rtt = "20 ms"
-"""
-PROGRAMS = """
-[[programs]]
-host = "receiver"
-command = "echo ready >&2; exit 99"
-[[programs]]
-host = "sender"
-command = ["sh", "-c", "echo 'of Grüße'"]
-start = "10 ms"
-wait = true
-"""
 Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory, with two scenarios and a kernel."""
-    there = tmp_path / "here"
-    there.mkdir()
-    monkeypatch.chdir(there)
-    fake_programs.install(monkeypatch, tmp_path / "cache")
-    (there / "link.toml").write_text(SCENARIO, encoding="utf-8")
-    (there / "both.toml").write_text(SCENARIO + PROGRAMS, encoding="utf-8")
-    return there
+    return fake_programs.prepared(monkeypatch, tmp_path)
 
 
 def typed(*arguments: str) -> int:
@@ -64,9 +40,9 @@ def test_the_command_is_heard_and_its_status_comes_back(here: Path, capfd: Captu
     line = "printf 'out\\n'; echo err >&2; exit 7"
     server = ("--on", "receiver", "printf 'a\\nb'; exit 99")
     assert typed("link.toml", *server, "--out", "out", "--", "sh", "-c", line) == 7
-    told = capfd.readouterr()
-    assert told.out == "out\n"
-    lines = told.err.splitlines()
+    said = capfd.readouterr()
+    assert said.out == "out\n"
+    lines = said.err.splitlines()
     assert lines[:3] == ["[  0.001000000 receiver] a", "err", "[  0.001000000 receiver] b"]
     manifest = json.loads((here / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert lines[-2:] == ["results: out", f"hash {manifest['hash']}"]
@@ -104,9 +80,9 @@ def test_files_and_output_are_kept_and_go_with_the_next_run(here: Path) -> None:
 
 def test_a_file_may_have_all_programs(here: Path, capfd: Captured) -> None:
     assert typed("both.toml", "--out", "out") == 0
-    told = capfd.readouterr()
-    assert told.out == ""
-    assert "[  0.011000000 sender] of Grüße\n" in told.err
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert "[  0.011000000 sender] of Grüße\n" in said.err
     stored = sojourn.open(here / "out")
     assert [flow["label"] for flow in stored.flows.to_dicts()] == ["tcp 40000>5201"]
     assert stored.scenario.canonical["duration"] == "0.111 s"
@@ -117,9 +93,9 @@ def test_a_file_may_have_all_programs(here: Path, capfd: Captured) -> None:
 def test_what_has_not_ended_is_named(capfd: Captured) -> None:
     server = ("--on", "receiver@0.5s", "echo sorry >&2; exit 3")
     assert typed("link.toml", *server, "--", "sh", "-c", "exit 99") == 124
-    told = capfd.readouterr().err
-    assert "sh (sender) had not ended at 1 s, the scenario's duration: status 124\n" in told
-    assert "echo (receiver) ended with status 3 at 0.501 s: sorry\n" in told
+    said = capfd.readouterr()
+    assert "sh (sender) had not ended at 1 s, the scenario's duration: status 124\n" in said.err
+    assert "echo (receiver) ended with status 3 at 0.501 s: sorry\n" in said.err
 
 
 def test_packets_that_no_flow_carries_are_told(capfd: Captured) -> None:
@@ -169,63 +145,6 @@ def test_a_check_runs_twice(capfd: Captured) -> None:
         command.main(["run", "link.toml", "--check", "--", "sh", "-c", line], standalone_mode=False)
 
 
-def test_programs_see_little_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "bin:/opt/mine")
-    monkeypatch.setenv("MINE", "x")
-    seen = guest.environment()
-    path = seen.pop("PATH").split(":")
-    assert path[0] == "/opt/mine"
-    assert "/usr/sbin" in path
-    assert "bin" not in path
-    assert sorted(seen) == [
-        *("GNUTLS_CPUID_OVERRIDE", "HOME", "LANG", "OPENSSL_ia32cap"),
-        *("PYTHONDONTWRITEBYTECODE", "TZ"),
-    ]
-
-
-def test_characters_that_come_in_two_parts_are_whole() -> None:
-    parts = [Written(0, 1, 0.1, b"\xc3"), Written(1, 1, 0.2, b"x"), Written(0, 1, 0.3, b"\xbc!")]
-    told = [(line["time"], line["host"], line["text"]) for line in lines(parts, ["a", "b"])]
-    assert told == [(0.2, "b", "x"), (0.3, "a", "ü!")]
-
-
-def test_the_program_of_a_text_is_its_first_command() -> None:
-    for text in ("X=1 exec /usr/sbin/nginx -g 'a b'", ["/usr/sbin/nginx", "x"]):
-        assert guest.first_word(text) == "/usr/sbin/nginx"
-    assert guest.first_word("'") == "'"
-
-
-def test_a_backend_runs_them_and_a_program_that_fails_fails_the_run(here: Path) -> None:
-    result = sojourn.run("both.toml", backend="kernel")
-    assert result.programs is not None
-    assert result.programs.output[1]["text"] == "of Grüße\n"
-    assert result.scenario.document["duration"] == "1 s"
-    failing = 'programs.1.command="echo no route >&2; exit 4"'
-    with pytest.raises(
-        RunError, match=r"^echo \(sender\) ended with status 4 at 0.011 s: no route$"
-    ):
-        sojourn.run("both.toml", overrides=[failing], backend="kernel")
-    for wrong in ('programs.0.host="nowhere"', 'programs.1.command=["no-such-program"]'):
-        field = wrong.partition("=")[0]
-        with pytest.raises(ScenarioError, match=f"^{field}: "):
-            On().check(sojourn.load("both.toml", [wrong]).canonical)
-
-
-def test_harm_is_not_known_of_programs() -> None:
-    with pytest.raises(ScenarioError, match="harm: needs runs of a flow alone"):
-        _ = sojourn.run("both.toml", metrics=["harm_throughput_l4"], backend="kernel").flows
-
-
-def test_a_sweep_stores_the_connections(here: Path) -> None:
-    flows = '[{cca="reno", rtt="20 ms"}, {cca="cubic", rtt="20 ms"}]'
-    grid = '{"programs.1.command" = ["true", "exit 5"]}'
-    overrides = [f"flows={flows}", f"sweep.grid={grid}"]
-    done = sojourn.sweep("both.toml", overrides=overrides, backend="kernel", directory=here / "s")
-    assert [error for _, error in done.failures] == ["exit (sender) ended with status 5 at 0.011 s"]
-    rows = done.runs.filter(scope="flow").select("cca", "label").rows()
-    assert sorted(rows) == [("cubic", None), ("reno", "tcp 40000>5201")]
-
-
 def test_a_run_without_connections_is_stored(here: Path) -> None:
     """A program that sends nothing has a hash and output, too."""
     assert typed("link.toml", "--set", "flows.0.label=silent", "--out", "out", "--", "echo") == 0
@@ -233,3 +152,21 @@ def test_a_run_without_connections_is_stored(here: Path) -> None:
     assert len(stored.flows) == 0
     assert len(stored.links) > 0
     assert stored.programs.output[0]["text"] == "\n"
+
+
+def test_bytes_that_took_a_way_without_a_bottleneck_are_told(
+    capfd: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def past(*arguments: Any) -> dict[str, Any]:
+        made = fake_programs.run_programs(*arguments)
+        network = json.loads(made["network"])
+        free = [place for place, link in enumerate(network["links"]) if not link["rate"]]
+        return {**made, "network": json.dumps({**network, "paths": [free]})}
+
+    monkeypatch.setattr(_internal, "run_programs", past)
+    assert typed("link.toml", "--out", "a", "--", "true") == 0
+    assert re.search(
+        r"warning: [\d.]+ MB in [\d.]+ s \([\d.]+ Mbit/s; the scenario's rate: 8\.000 Mbit/s\) "
+        "took a way that has no bottleneck",
+        capfd.readouterr().err,
+    )

@@ -9,7 +9,8 @@ PORT, CALLS = 7000, 20
 
 def serve() -> None:
     """Answers calls of the first who connects."""
-    connection, _ = socket.create_server(("", PORT)).accept()
+    server = socket.create_server(("", PORT), family=socket.AF_INET6, dualstack_ipv6=True)
+    connection, _ = server.accept()
     calls = connection.makefile("rb")
     while header := calls.read(4):
         calls.read(int.from_bytes(header))

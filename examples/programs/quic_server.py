@@ -24,7 +24,7 @@ async def main() -> None:
         is_client=False, alpn_protocols=["size"], congestion_control_algorithm="cubic"
     )
     configuration.load_cert_chain("cert.pem", "key.pem")
-    await serve("0.0.0.0", 4433, configuration=configuration, create_protocol=Server)
+    await serve("::", 4433, configuration=configuration, create_protocol=Server)
     await asyncio.Event().wait()
 
 

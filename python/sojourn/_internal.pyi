@@ -347,6 +347,7 @@ def run_kernel(
     progress: Callable[[float], object] | None = None,
     record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
 ) -> dict[str, Any]: ...
+def kernel_agent() -> None: ...
 def run_programs(
     scenario: str,
     kernel: str,
@@ -357,13 +358,16 @@ def run_programs(
     record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
     heard: Callable[[int, int, float, bytes], object] | None = None,
 ) -> dict[str, Any]:
-    """Runs a scenario's programs on a kernel; beside what :func:`run_kernel` gives: ``hash``;
-    ``labels``, of each flow the declared one whose way it takes, and how a connection is called;
-    ``connections``, numbers of flows in packets with those in the tables; ``output`` and ``ended``;
-    ``unfinished``, ``unrouted``, ``lacks``, ``killed``.
+    """A run of a scenario's programs, which ends when those have ended that are waited for.
+
+    ``place`` is JSON: ``cwd``, ``env``, ``files``, ``keep``. Returns what :func:`run_kernel` does,
+    and ``labels`` (for each flow the declared one whose way it took, and its name if a program
+    opened it), ``connections`` (numbers that packets have, numbers of flows), ``hash``, ``output``
+    (program, stream, time, bytes), ``ended`` (program, status, time), ``unfinished`` (programs),
+    ``unrouted`` (packets by pairs of hosts), ``lacks`` (number of a system call, process),
+    ``killed`` (processes), ``left_out`` (bytes of files). Times are in virtual seconds.
     """
 
-def kernel_agent() -> None: ...
 def run_command(scenario: str, command: list[str], download: bool) -> dict[str, Any]: ...
 def sample_columns() -> tuple[list[str], list[str]]:
     """The names of the columns of ``flow_samples``, and of ``link_samples``."""

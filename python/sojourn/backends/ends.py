@@ -11,6 +11,7 @@ from sojourn.backends.crossed import WORTH_TELLING, amount, crossed, slowest
 from sojourn.json_types import Fields
 from sojourn.kernel.guest import first_word
 from sojourn.measured import Measured
+from sojourn.numbers import number
 from sojourn.programs import Written
 
 #: The status of a run that is over before a program that it waits for, as timeout(1) has it.
@@ -35,16 +36,18 @@ class Ends:
     lacks: Sequence[tuple[int, str]] = ()
     #: Processes that were ended because the guest's memory was full.
     killed: Sequence[str] = ()
+    #: Bytes of files that they wrote and that were not kept.
+    left_out: int = 0
 
     def status(self, programs: Sequence[Fields]) -> int:
         """The first status that is not 0 of the programs that were waited for, in the order of
         their ends; 0 if there is none.
         """
-        awaited = [number for number, program in enumerate(programs) if program["wait"]]
+        awaited = [place for place, program in enumerate(programs) if program["wait"]]
         if not set(awaited) <= self.ended.keys():
             return TIMEOUT
-        found = sorted((self.ended[number][1], number) for number in awaited)
-        statuses = [self.ended[number][0] for _, number in found]
+        found = sorted((self.ended[place][1], place) for place in awaited)
+        statuses = [self.ended[place][0] for _, place in found]
         return next(filter(None, statuses), 0)
 
     def last_error(self, program: int) -> str:
@@ -78,6 +81,8 @@ def told(canonical: Fields, ends: Ends, status: int) -> Iterator[str]:
             f"warning: {packets} packets from {source} to {destination} were dropped: no flow "
             f"joins {source} and {destination}; declare one"
         )
+    if ends.left_out:
+        yield f"warning: {number(ends.left_out * 1e-6)} MB of files are too many to be kept"
 
 
 def missed(result: Measured, connections: Sequence[int]) -> Iterator[str]:
@@ -92,8 +97,8 @@ def missed(result: Measured, connections: Sequence[int]) -> Iterator[str]:
 
 
 def _timeouts(canonical: Fields, ends: Ends) -> Iterator[str]:
-    for number, program in enumerate(canonical["programs"]):
-        if program["wait"] and number not in ends.ended:
+    for place, program in enumerate(canonical["programs"]):
+        if program["wait"] and place not in ends.ended:
             yield (
                 f"{called(program)} had not ended at {canonical['duration']}, the scenario's "
                 f"duration: status {TIMEOUT}"
@@ -104,10 +109,10 @@ def _failures(canonical: Fields, ends: Ends, *, awaited: bool) -> Iterator[str]:
     """Of those that were waited for, or of the others."""
     if awaited:
         yield from _timeouts(canonical, ends)
-    for number, program in enumerate(canonical["programs"]):
-        status, time = ends.ended.get(number, (0, 0.0))
+    for place, program in enumerate(canonical["programs"]):
+        status, time = ends.ended.get(place, (0, 0.0))
         if status and program["wait"] == awaited:
-            said = ends.last_error(number)
+            said = ends.last_error(place)
             line = f"{called(program)} ended with status {status} at {time:.9g} s"
             yield f"{line}: {said}" if said else line
 
@@ -117,5 +122,5 @@ def _hints(ends: Ends) -> Iterator[str]:
     if _KILLED in {status for status, _ in ends.ended.values()} or ends.killed:
         for name in dict.fromkeys(ends.killed):
             yield f"{name} was killed: the guest has {_MEMORY}"
-    for number, name in dict.fromkeys(ends.lacks):
-        yield f"{name} asked for system call {number}, which the guest's kernel has not"
+    for call, name in dict.fromkeys(ends.lacks):
+        yield f"{name} asked for system call {call}, which the guest's kernel has not"

@@ -185,6 +185,7 @@ def _done(canonical: Document, outcome: dict[str, Any], wall: float) -> _Done:
         unrouted=outcome.pop("unrouted"),
         lacks=outcome.pop("lacks"),
         killed=outcome.pop("killed"),
+        left_out=outcome.pop("left_out"),
     )
     outcome.pop("unfinished")  # those of which there is no end
     pairs, found = outcome.pop("connections"), outcome.pop("hash")
