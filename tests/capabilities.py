@@ -104,6 +104,7 @@ CAPABILITIES: dict[str, Probe] = {
     "aioquic": where(find_spec("aioquic") is not None, "it is not installed"),
     "curl": programs("curl", package="curl"),
     "iperf3": programs("iperf3", package="iperf3"),
+    "nginx": programs("nginx", package="nginx"),
     "openssl": programs("openssl", package="openssl"),
     "tc": programs("tc", package="iproute2"),
     "tshark": programs("tshark", package="tshark"),

@@ -109,12 +109,8 @@ def run_programs(
     output, ended = _executed(programs, json.loads(place))
     for one in output if heard else ():
         heard(*one)
-    awaited = [number for number, program in enumerate(programs) if program["wait"]]
     over = {number: at for number, _, at in ended}
-    if awaited and all(number in over for number in awaited):
-        for flow in canonical["flows"]:
-            flow.pop("stop", None)
-        canonical |= {"duration": f"{max(over[n] for n in awaited) + 0.1:.3f} s", "warmup": "0 s"}
+    _shorten(canonical, [over.get(n) for n, program in enumerate(programs) if program["wait"]])
     made = _internal.run(_validate(json.dumps(canonical))[0], progress, record, 1, None)
     silent = all(flow.get("label") == "silent" for flow in canonical["flows"])
     flows = range(0 if silent else sum(flow.get("count", 1) for flow in canonical["flows"]))
@@ -134,6 +130,14 @@ def run_programs(
         "killed": [],
         "left_out": 0,
     }
+
+
+def _shorten(canonical: dict[str, Any], ends: list[float | None]) -> None:
+    """Has a run end a little after the last of these ends, if all are known."""
+    if ends and None not in ends:
+        for flow in canonical["flows"]:
+            flow.pop("stop", None)
+        canonical |= {"duration": f"{max(filter(None, ends)) + 0.1:.3f} s", "warmup": "0 s"}
 
 
 def _without_flows(made: dict[str, Any]) -> dict[str, Any]:

@@ -174,8 +174,8 @@ def _check_links(directory: Path, named: str) -> None:
         for path in directory.glob(name):
             if path.is_symlink():
                 raise ScenarioError(
-                    f"{named}: {path.name} is a symbolic link, through which nothing is written or "
-                    "removed: give the directory that it is in, or remove it"
+                    f"{named}: {path.relative_to(directory)} is a symbolic link, through which "
+                    "nothing is written or removed: give the directory that it is in, or remove it"
                 )
 
 
