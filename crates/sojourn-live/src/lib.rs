@@ -35,6 +35,7 @@ mod check;
 pub mod clock;
 mod command;
 mod controls;
+mod datagrams;
 pub mod drive;
 pub mod error;
 mod external;

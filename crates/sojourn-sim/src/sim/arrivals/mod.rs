@@ -52,7 +52,7 @@ use crate::units::{Span, Time};
 /// A connection's ends answer late packets for so long after its last transfer.
 const LINGER: Span = Span::from_secs(1);
 /// A transfer of datagrams that makes no progress for so long has failed.
-const PATIENCE: Span = Span::from_secs(60);
+pub const PATIENCE: Span = Span::from_secs(60);
 
 /// Opens connections and follows them.
 pub(super) struct Driver {
