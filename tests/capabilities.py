@@ -100,6 +100,7 @@ CAPABILITIES: dict[str, Probe] = {
     "fewer-rights": succeeds("setpriv", "--bounding-set=-sys_admin", "--", "true"),
     "mount": succeeds("unshare", "--mount", "--", "mount", "-t", "tmpfs", "tmpfs", "/tmp"),
     "bpf": _bpf,
+    "compiler": programs("gcc", package="gcc"),
     "bpf-compiler": succeeds("clang", "-target", "bpf", "-fsyntax-only", "-xc", "/dev/null"),
     "iperf3": programs("iperf3", package="iperf3"),
     "tc": programs("tc", package="iproute2"),

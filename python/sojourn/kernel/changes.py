@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from sojourn.kernel import interrupts
+from sojourn.kernel import interrupts, programs, registers, same
 from sojourn.kernel.change import Change
 
 #: Random numbers that follow from a seed (SplitMix64), in the place of the host's.
@@ -56,13 +56,6 @@ _VIRTUAL = (
         optional=True,
     ),
 )
-_REGISTERS = Change(
-    "arch/x86/um/os-Linux/registers.c",
-    r"^\t\thave_xstate_support = 1;$",
-    "\t\thave_xstate_support = 0;",
-    "the registers of processors with AMX are more than there is room for: up to SSE",
-    optional=True,
-)
 
 
 def changes(hz: int) -> tuple[Change, ...]:
@@ -73,4 +66,11 @@ def changes(hz: int) -> tuple[Change, ...]:
         f"config HZ\n\tint\n\tdefault {hz}",
         "ticks per second, which distributions have and User-Mode Linux has not",
     )
-    return ticks, *_VIRTUAL, *interrupts.CHANGES, _REGISTERS
+    return (
+        ticks,
+        *_VIRTUAL,
+        *interrupts.CHANGES,
+        *registers.CHANGES,
+        *programs.CHANGES,
+        *same.CHANGES,
+    )
