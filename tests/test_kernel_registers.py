@@ -43,6 +43,7 @@ def test_the_machine_itself_keeps_them(program: Path) -> None:
 
 
 # Without virtual time a thread may lose the processor anywhere.
+@pytest.mark.concurrent
 @pytest.mark.needs("virtual-kernel", "compiler")
 @pytest.mark.parametrize("time", ["", "time-travel=inf-cpu"])
 def test_the_kernel_keeps_them(program: Path, time: str) -> None:
