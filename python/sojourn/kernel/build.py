@@ -32,7 +32,7 @@ TOOLS = {
     "bc": "bc",
 }
 #: Files that a kernel of this configuration compiles, about.
-_FILES = 680
+_FILES = 760
 #: What compiling them takes, about.
 _MINUTES = 10
 _LAST_LINES = 30

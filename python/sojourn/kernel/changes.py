@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from sojourn.kernel import interrupts, programs, registers, same
+from sojourn.kernel import interrupts, owners, programs, registers, same
 from sojourn.kernel.change import Change
 
 #: Random numbers that follow from a seed (SplitMix64), in the place of the host's.
@@ -55,6 +55,13 @@ _VIRTUAL = (
         "a system call takes no time, whether it succeeds or not",
         optional=True,
     ),
+    Change(
+        "arch/um/kernel/time.c",
+        r"^\tif \(get_current\(\)->mm != NULL\)$",
+        "\tif (time_travel_mode != TT_MODE_EXTERNAL && get_current()->mm != NULL)",
+        "a timer need not stop a program: the kernel runs already",
+        since=(6, 12),
+    ),
 )
 
 
@@ -71,6 +78,7 @@ def changes(hz: int) -> tuple[Change, ...]:
         *_VIRTUAL,
         *interrupts.CHANGES,
         *registers.CHANGES,
+        *owners.CHANGES,
         *programs.CHANGES,
         *same.CHANGES,
     )
