@@ -13,9 +13,10 @@ import pytest
 import sojourn as package
 from capabilities import KERNEL_SOURCES
 from conftest import ROOT, Command
+from sojourn.conformance import beside, counterparts
 from sojourn.errors import RunError, ScenarioError
 from sojourn.linux import compiler
-from sojourn.scenario import load
+from sojourn.scenario import load, validated
 
 KERNEL = ROOT / "tests" / "kernel"
 
@@ -68,6 +69,21 @@ def test_a_discipline_drops_marks_and_takes_its_attributes() -> None:
     assert full.series.links["drops_overflow"].sum() > 0
 
 
+def test_a_nat_hides_a_host_that_connection_tracking_knows() -> None:
+    names = ("source", "destination", "sender", "receiver")
+
+    def seen(masquerade: str) -> list[float]:
+        queue = linux("sch_brief.c", observe=list(names), masquerade=masquerade)
+        state = package.run(scenario("reno", queue, seconds=1)).state
+        return [state.filter(pl.col("name") == name)["value"].max() for name in names]
+
+    router = 0x0AFFFFFF
+    source, destination, sender, receiver = seen("source")
+    assert (source, destination) == (router, receiver)
+    assert seen("destination") == [sender, router, sender, receiver]
+    assert len({router, sender, receiver}) == 3
+
+
 @pytest.mark.parametrize(
     ("keys", "field", "told"),
     [
@@ -75,6 +91,7 @@ def test_a_discipline_drops_marks_and_takes_its_attributes() -> None:
         ({"hz": 60}, "hz", "100, 250, 300 or 1000"),
         ({"observe": ["nothing"]}, "source", "has no member named 'nothing'"),
         ({"cieling": 3}, "cieling", "ceiling"),
+        ({"masquerade": "source"}, "masquerade", "ceiling"),
         ({"source": "none.c"}, "source", "cannot be read"),
     ],
 )
@@ -83,9 +100,13 @@ def test_bad_input_is_named(keys: dict[str, Any], field: str, told: str) -> None
         load(scenario(linux("tcp_sparing.c") | keys))
 
 
-def test_an_unknown_attribute_is_named() -> None:
-    with pytest.raises(ScenarioError, match=r"queue\.limits: .*limit"):
-        load(scenario("reno", linux("sch_brief.c", limits=3)))
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [({"limits": 3}, r"limits: .*limit"), ({"masquerade": "both"}, "masquerade: .*destination")],
+)
+def test_bad_input_of_a_discipline_is_named(keys: dict[str, Any], told: str) -> None:
+    with pytest.raises(ScenarioError, match=rf"queue\.{told}"):
+        load(scenario("reno", linux("sch_brief.c", **keys)))
 
 
 def test_a_source_that_does_not_compile_is_refused_with_line_and_helper(tmp_path: Path) -> None:
@@ -161,8 +182,8 @@ def test_a_module_that_needs_ecn_serves_its_receiver() -> None:
 
 @pytest.fixture(scope="module")
 def debian(request: pytest.FixtureRequest) -> Path:
-    """DCTCP and CoDel of Debian's package ``linux-source-6.1``, which pytest's cache keeps: the
-    archive is a gigabyte to read.
+    """DCTCP, CoDel and Cake of Debian's package ``linux-source-6.1``, which pytest's cache keeps:
+    the archive is a gigabyte to read.
     """
     stamp = f"{KERNEL_SOURCES.stat().st_size}-{KERNEL_SOURCES.stat().st_mtime_ns}"
     place = request.config.cache.mkdir(f"linux-source-6.1-{stamp}")
@@ -172,6 +193,7 @@ def debian(request: pytest.FixtureRequest) -> Path:
         "net/sched/sch_codel.c",
         "include/net/tcp.h",
     )
+    wanted += ("net/sched/sch_cake.c",)
     wanted += ("include/uapi/linux/pkt_sched.h", *(f"include/net/codel{x}.h" for x in _CODEL))
     left = {name for name in wanted if not (place / name).exists()}
     if left:
@@ -215,3 +237,25 @@ def test_the_kernel_s_dctcp_and_codel_do_what_ours_do(
     assert again.returncode == 0, again.stderr
     assert (out / "replay.csv").read_bytes() == (tmp_path / "before.csv").read_bytes()
     assert {path: path.read_bytes() for path in out.glob("r*/*.parquet")} == stored != {}
+
+
+@pytest.mark.needs("kernel-sources")
+@pytest.mark.parametrize("name", ["NAT", "NAT on the way in"])
+def test_the_kernel_s_cake_finds_hosts_behind_a_nat_as_ours_does(debian: Path, name: str) -> None:
+    place = ("topology", "bottleneck", "queue")
+
+    def differences(ours: str, theirs: str) -> int:
+        """Steps that differ, each in the mode of that name."""
+        mode, other = (counterparts.modes("cake", "6.1")[one] for one in (ours, theirs))
+        kernel = {"kind": "linux", "source": str(debian / "net/sched/sch_cake.c")}
+        documents = (
+            mode.path.scenario({"queue": queue}, mode.flows)
+            for queue in ({"kind": "cake", **mode.ours}, {**kernel, **other.theirs})
+        )
+        mine, their = (validated(document).canonical for document in documents)
+        return beside.opened(mine, their, place)[1]
+
+    looked_up = f"{name}, looked up"
+    assert differences(name, name) == differences(looked_up, looked_up) == 0
+    assert differences(looked_up, name) > 100
+    assert differences(name, looked_up) > 100

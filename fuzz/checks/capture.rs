@@ -44,9 +44,8 @@ pub(crate) fn check(bytes: &[u8]) {
 struct Bytes(Vec<Vec<u8>>);
 
 impl Wire for Bytes {
-    fn write(&mut self, packet: &Packet, _snap: usize, out: &mut Vec<u8>) -> bool {
-        out.extend_from_slice(&self.0[packet.index as usize]);
-        true
+    fn bytes(&mut self, packet: &Packet, _snap: usize) -> Option<&[u8]> {
+        Some(&self.0[packet.index as usize])
     }
 }
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from sojourn.errors import ScenarioError
-from sojourn.spool import Spool
+from sojourn.spool import Spool, keep_memory
 
 #: What can be recorded, and in which table or file it is.
 KINDS = {
@@ -93,6 +93,8 @@ class Recording:
         self._thread = ThreadPoolExecutor(1, "sojourn-record")
         self._under_way: deque[Future[None]] = deque()
         names = sorted({KINDS[kind] for kind in kinds})
+        if any(name in FILES for name in names):
+            keep_memory()
         self._files: dict[str, Path] = {}
         self._waiting: dict[str, list[pl.DataFrame]] = {
             table: [pl.DataFrame(schema=SCHEMAS[table])] for table in names if table in SCHEMAS

@@ -23,6 +23,8 @@ LONG = 1 << 16
 _GROUP = 1 << 14
 #: Values of a column that are read at once: it is in memory once, not as polars has it as well.
 _AT_ONCE = 1 << 18
+#: Parameters of mallopt(3).
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
 #: Takes the name of a table and the columns of its next rows, which it may take out.
 Take = Callable[[str, dict[str, Column]], object]
@@ -146,6 +148,15 @@ class Spool:
             name: OnDisk(self.scan(name), self) if name in self._parts else table
             for name, table in rest.items()
         }
+
+
+def keep_memory() -> None:
+    """Has the C library keep what is let go of, up to 64 MB, where it can be told so: otherwise
+    the system gives each batch of bytes new pages, and clears them.
+    """
+    if tell := getattr(ctypes.CDLL(None), "mallopt", None):
+        tell(_TRIM_THRESHOLD, 1 << 26)
+        tell(_MMAP_THRESHOLD, 1 << 25)
 
 
 def _give_back() -> None:

@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from scipy.stats import spearmanr
-
 from sojourn.reproduction.statements import Finding
 from sojourn_reproductions.abe import trade_off
 from sojourn_reproductions.abe.trade_off import LONG_RTT
@@ -94,6 +92,8 @@ def larger_at_larger_rtt(rows: Sequence[Row]) -> Finding:
 
 def _rank_correlation(found: Sequence[Pair]) -> float:
     """Spearman's, of gain and RTT."""
+    from scipy.stats import spearmanr  # takes longer to import than all else
+
     if len(found) < _FEWEST_RANKS:
         raise KeyError("more RTTs")
     rank: float = spearmanr([p.rtt for p in found], [p.gain for p in found]).statistic

@@ -4,6 +4,7 @@
 #include <linux/module.h>
 #include <linux/skbuff.h>
 #include <net/inet_ecn.h>
+#include <net/netfilter/nf_conntrack_core.h>
 #include <net/pkt_sched.h>
 
 enum { TCA_BRIEF_UNSPEC, TCA_BRIEF_LIMIT, TCA_BRIEF_TARGET, TCA_BRIEF_INTERVAL, TCA_BRIEF_MAX };
@@ -11,6 +12,7 @@ enum { TCA_BRIEF_UNSPEC, TCA_BRIEF_LIMIT, TCA_BRIEF_TARGET, TCA_BRIEF_INTERVAL, 
 struct brief_data {
 	u64 target, interval, next;
 	u32 signals;
+	u32 source, destination, sender, receiver; /* of what came last: in its header, and in truth */
 };
 struct brief_cb { u64 since; };
 
@@ -20,8 +22,21 @@ static struct brief_cb *brief_cb(const struct sk_buff *skb)
 	return (struct brief_cb *)qdisc_skb_cb(skb)->data;
 }
 
+static void brief_look(struct brief_data *q, const struct sk_buff *skb)
+{
+	struct nf_conntrack_tuple tuple;
+
+	q->source = ntohl(ip_hdr(skb)->saddr);
+	q->destination = ntohl(ip_hdr(skb)->daddr);
+	if (!nf_ct_get_tuple_skb(&tuple, skb))
+		return;
+	q->sender = ntohl(skb->_nfct ? tuple.src.u3.ip : tuple.dst.u3.ip);
+	q->receiver = ntohl(skb->_nfct ? tuple.dst.u3.ip : tuple.src.u3.ip);
+}
+
 static int brief_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
+	brief_look(qdisc_priv(sch), skb);
 	if (sch->q.qlen >= sch->limit)
 		return qdisc_drop(skb, sch, to_free);
 	brief_cb(skb)->since = ktime_get_ns();

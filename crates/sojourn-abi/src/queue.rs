@@ -2,7 +2,8 @@
 //!
 //! Model: the source itself; `source` is its file, `version` the version of the kernel's interface
 //! (6.1 or 6.12), `hz` its ticks per second, and `observe` names fields of its private state that
-//! are recorded. Further keys are the attributes that configure it, in the kernel's own units,
+//! are recorded. `masquerade` says which address a NAT of the same router hides: `source` or
+//! `destination`. Further keys are the attributes that configure it, in the kernel's own units,
 //! named as in its netlink policy without their common prefix: `target`, `limit`.
 
 use std::cell::RefCell;

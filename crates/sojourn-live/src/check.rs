@@ -1,7 +1,7 @@
 //! Checks before a live run: scenarios that it cannot run are refused, with the alternatives.
 
 use sojourn_base::error::FieldError;
-use sojourn_sim::arrivals::{ArrivalsSpec, Connections};
+use sojourn_sim::arrivals::ArrivalsSpec;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::spec::{
     BufferSize, Cca, Controls, EcnMode, Flow, FlowSpec, Pacing, Recorded, Spec,
@@ -44,18 +44,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// A connection that is opened for a transfer and closed after it shows both ends where the transfer
-/// begins and ends.
+/// Packets show where transfers over TCP end, and the kernel tells their senders of it.
 fn check_arrivals(entry: &ArrivalsSpec, scenario: &Scenario) -> Result<(), FieldError> {
-    let wrong = |field: &str, message: &str| Err(FieldError::new(field, message));
-    if entry.keys.connections != Connections::Each {
-        let message = "pool given; on a kernel a connection carries one transfer: give each, or \
-                       use --backend sim";
-        return wrong("connections", message);
-    }
-    if entry.keys.request.is_some() {
-        return wrong("request", "given; a kernel has no requests: use --backend sim");
-    }
     for (number, (_, flow)) in entry.variants().into_iter().enumerate() {
         let field = if entry.mix.is_empty() { String::new() } else { format!("mix.{number}") };
         let checked = match flow.transport.kind.as_str() {

@@ -159,7 +159,7 @@ fn prepare(scenario: &Scenario, mtu: u32) -> Result<[std::os::fd::OwnedFd; 2], E
     if let Some(cca) = flow.cca.as_ref().and_then(Controls::only) {
         prefer(kernel_name(cca))?;
     }
-    if let Some(value) = tcp_ecn(flow.ecn.unwrap_or_default()).filter(|value| *value != "0") {
+    if let Some(value) = tcp_ecn(flow.ecn.unwrap_or_default()) {
         namespace::set("ipv4/tcp_ecn", value).map_err(failed("setting tcp_ecn"))?;
     }
     let second = format!("{}1", namespace::DEVICE);

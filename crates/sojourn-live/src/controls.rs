@@ -37,10 +37,11 @@ pub(crate) fn no_control(field: &str, name: &str) -> FieldError {
     FieldError::new(format!("{field}.cca"), message)
 }
 
-/// The value of `tcp_ecn` for a connection that uses this mode.
+/// The value of `tcp_ecn` for a connection that uses this mode. Without ECN it is the usual one, by
+/// which hosts do not ask for it but accept it: a namespace waits for others' connections, too.
 pub(crate) fn tcp_ecn(mode: EcnMode) -> Option<&'static str> {
     match mode {
-        EcnMode::Off => Some("0"),
+        EcnMode::Off => Some("2"),
         EcnMode::Classic | EcnMode::Dctcp => Some("1"),
         _ => None,
     }

@@ -14,6 +14,14 @@ use crate::wire::{parse, set_class};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept(Arc<Mutex<Store>>);
 
+/// Writes packets of which the bytes are kept.
+#[derive(Debug)]
+pub(crate) struct Written {
+    kept: Kept,
+    /// What was written last.
+    bytes: Vec<u8>,
+}
+
 impl Kept {
     fn keep(&self, bytes: &[u8]) -> u32 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(bytes)
@@ -26,19 +34,26 @@ impl Kept {
     }
 }
 
-impl Wire for Kept {
-    fn write(&mut self, packet: &Packet, snap: usize, out: &mut Vec<u8>) -> bool {
-        let start = out.len();
-        let copied = self.with(packet, |bytes| {
+impl Written {
+    /// Writes packets that are `kept`.
+    pub(crate) fn of(kept: Kept) -> Self {
+        Written { kept, bytes: Vec::new() }
+    }
+}
+
+impl Wire for Written {
+    fn bytes(&mut self, packet: &Packet, snap: usize) -> Option<&[u8]> {
+        let out = &mut self.bytes;
+        let size = self.kept.with(packet, |bytes| {
             let headers = bytes.len() - usize::from(parse(bytes)?.payload);
+            out.clear();
             out.extend_from_slice(&bytes[..headers]);
             Some(bytes.len())
-        });
-        let Some(size) = copied.flatten() else { return false };
-        set_class(&mut out[start..], packet.dscp(), packet.ecn);
-        seal(&mut out[start..], size);
-        out.resize(start + size.min(snap), 0);
-        true
+        })??;
+        set_class(out, packet.dscp(), packet.ecn);
+        seal(out, size);
+        out.resize(size.min(snap), 0);
+        Some(out)
     }
 }
 
@@ -127,13 +142,12 @@ mod tests {
     #[test]
     fn headers_are_written_as_the_network_has_them() {
         for (protocol, headers) in [(TCP, 52), (UDP, 28)] {
-            let (mut kept, bytes) = (Kept::default(), bytes(protocol, 201));
+            let (kept, bytes) = (Kept::default(), bytes(protocol, 201));
             let border = Border::new(kept.clone(), None);
             let marked = Packet { ecn: Ecn::Ce, ..packet(&border, &bytes) };
-            let mut out = vec![7];
-            assert!(kept.write(&marked, 1 << 16, &mut out));
-            let written = out.split_off(1);
-            assert_eq!((out, written.len()), (vec![7], bytes.len()));
+            let mut writer = Written::of(kept);
+            let written = writer.bytes(&marked, 1 << 16).unwrap().to_vec();
+            assert_eq!(written.len(), bytes.len());
             assert_eq!(Dscp::of_class(written[1]), Dscp::BEST_EFFORT);
             assert_eq!(written[1] & 3, 3);
             assert_eq!(checksum(&written[..20]), 0);
@@ -142,21 +156,17 @@ mod tests {
             assert_eq!(checksum_of(&parts), 0, "{protocol}");
             assert_eq!(written[20..24], bytes[20..24]);
             assert!(written[headers..].iter().all(|byte| *byte == 0));
-            let mut cut = Vec::new();
-            assert!(kept.write(&marked, 40, &mut cut));
-            assert_eq!(cut, written[..40]);
+            assert_eq!(writer.bytes(&marked, 40).unwrap(), &written[..40]);
             assert_eq!(border.bytes(&marked), Some(bytes), "the packet itself has its payload");
         }
     }
 
     #[test]
     fn what_is_no_packet_is_left_out() {
-        let mut kept = Kept::default();
+        let kept = Kept::default();
         let border = Border::new(kept.clone(), None);
         let foreign = packet(&border, &[0x60; 60]);
-        let mut out = vec![7];
-        assert!(!kept.write(&foreign, 96, &mut out));
-        assert_eq!(out, [7]);
+        assert_eq!(Written::of(kept).bytes(&foreign, 96), None);
     }
 
     #[test]
@@ -170,7 +180,7 @@ mod tests {
         };
         let kept = Kept::default();
         let pass = Box::new(move |bytes: Vec<u8>| written.lock().unwrap().extend(bytes));
-        let capture = Capture::new(setup, Box::new(kept.clone()), pass);
+        let capture = Capture::new(setup, Box::new(Written::of(kept.clone())), pass);
         let hosts = ["a", "b"].map(|name| capture.host(name).unwrap());
         let border = Border::new(kept, Some(hosts));
         let sent = packet(&border, &bytes(TCP, 100));

@@ -3,17 +3,17 @@
 //! The namespace has no name: the thread in it and the descriptors made there keep it alive, so
 //! that it ends with the process in every case. The host's network is not touched.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::fcntl::{OFlag, open};
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::stat::Mode;
 use sojourn_sim::spec::{BufferSize, Flow, TcpMetrics};
 
-use crate::error::{Error, missing};
+use crate::error::{Error, failed, missing};
 use crate::sys::{Setting, configure};
 
 /// The device's name in a namespace that has one.
@@ -32,6 +32,71 @@ pub const NETMASK: [u8; 4] = [255, 255, 255, 0];
 pub const SENDERS: [u8; 4] = [10, 77, 0, 1];
 /// Address of all receivers.
 pub const RECEIVERS: [u8; 4] = [10, 77, 0, 2];
+
+/// A network namespace of the kernel.
+#[derive(Debug)]
+pub(crate) struct Namespace(File);
+
+impl Namespace {
+    /// The namespace of the calling thread.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) fn current() -> io::Result<Self> {
+        File::open("/proc/thread-self/ns/net").map(Namespace)
+    }
+
+    /// A new namespace, which the calling thread enters.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) fn enter_new() -> io::Result<Self> {
+        unshare(CloneFlags::CLONE_NEWNET)?;
+        settings()?;
+        Namespace::current()
+    }
+
+    /// Moves the calling thread into it.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub(crate) fn enter(&self) -> io::Result<()> {
+        Ok(setns(&self.0, CloneFlags::CLONE_NEWNET)?)
+    }
+}
+
+impl AsFd for Namespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Namespaces of the senders and of the receivers.
+#[derive(Debug)]
+pub(crate) struct Namespaces {
+    /// That of the senders.
+    pub senders: Namespace,
+    /// That of the receivers.
+    pub receivers: Namespace,
+}
+
+impl Namespaces {
+    /// Does something in the receivers' namespace; the calling thread is in the senders', and returns
+    /// there.
+    ///
+    /// # Errors
+    /// Those of the work, or of the kernel.
+    pub(crate) fn among_receivers<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let failed = failed("changing the network namespace");
+        self.receivers.enter().map_err(&failed)?;
+        let done = work();
+        self.senders.enter().map_err(&failed)?;
+        done
+    }
+}
 
 /// Moves the calling thread into a new namespace without devices.
 ///

@@ -1,71 +1,74 @@
-//! Opens a connection for each transfer that arrives, at the instants and with the sizes that the
-//! simulator draws, and follows it to its end.
+//! Opens connections for the transfers that arrive, at the instants and with the sizes that the
+//! simulator draws, and follows them to their ends.
 //!
-//! A connection is over when its receiver, which closes when it has read all, has closed: that comes
-//! with the acknowledgment of the last byte, and wakes the users and sessions that wait for it.
-//! Senders' ports are chosen here, so that whoever sees the packets knows their transfer from the SYN
-//! on; Linux lets a bound port be used again while earlier connections of it linger.
+//! What it does is what the simulated driver does (`sojourn_sim::sim::arrivals`), on real sockets: both
+//! choose connections of pools by the same rules, and take turns in the same frames. Senders' ports are
+//! chosen here, so that whoever sees the packets knows their connection from the SYN on; Linux lets a
+//! bound port be used again while earlier connections of it linger.
 
-use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
+use std::collections::BTreeMap;
+use std::mem;
 
-use sojourn_base::units::{Span, Time};
+use sojourn_base::units::Time;
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::sim::arrivals::{Entry, Transfer};
+use sojourn_sim::sim::arrivals::{Choice, Connection, Counted, Entry, Transfer, Underway};
 use sojourn_sim::spec::Flow;
-use sojourn_sim::traffic::Action;
 
 use crate::error::Error;
-use crate::news::{Closed, News, Opened};
+use crate::line::Line;
+use crate::namespace::Namespaces;
+use crate::news::{News, Tell, Waits};
 use crate::outlet::Outlet;
-use crate::{sockets, sys};
-
-/// Ports of senders; those that the kernel chooses for declared flows are above them.
-const PORTS: RangeInclusive<u16> = 1024..=32_767;
-/// `tcpi_min_rtt` of a connection without an RTT.
-const NO_RTT: u32 = u32::MAX;
-
-/// Takes what is told of connections.
-pub(crate) type Tell<'a> = Box<dyn FnMut(News) -> Result<(), Error> + 'a>;
+use crate::ports::Ports;
 
 /// The transfers of a run.
 pub(crate) struct Opener<'a> {
     entries: Vec<Entry>,
     /// Of each entry, what the connections of its variants have in common.
     variants: Vec<Vec<Flow<'a>>>,
-    carried: Vec<Carried<'a>>,
+    /// Connections, by number: how many had been opened before.
+    lines: BTreeMap<usize, Line<'a>>,
+    opened: usize,
     ports: Ports,
+    namespaces: &'a Namespaces,
     tell: Tell<'a>,
 }
 
-/// A transfer and its connection.
-struct Carried<'a> {
-    outlet: Outlet<'a>,
-    port: u16,
-    entry: usize,
-    transfer: Transfer,
-}
-
 impl<'a> Opener<'a> {
-    /// The transfers of a scenario's entries before the first arrivals; `tell` hears of connections
-    /// before their first packets.
-    pub(crate) fn new(scenario: &'a Scenario, entries: Vec<Entry>, tell: Tell<'a>) -> Self {
+    /// The transfers of a scenario's entries before the first arrivals, for a thread in the senders'
+    /// namespace; `tell` hears of connections before their first packets.
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        entries: Vec<Entry>,
+        namespaces: &'a Namespaces,
+        tell: Tell<'a>,
+    ) -> Self {
         let mut variants = vec![Vec::new(); entries.len()];
         for flow in scenario.paths().into_iter().filter(|flow| flow.arrives) {
             variants[flow.entry].push(flow);
         }
-        Opener { entries, variants, carried: Vec::new(), ports: Ports::default(), tell }
+        let (lines, opened, ports) = (BTreeMap::new(), 0, Ports::default());
+        Opener { entries, variants, lines, opened, ports, namespaces, tell }
     }
 
-    /// Opens and ends what is due.
+    /// Opens, carries on and ends what is due.
     ///
     /// # Errors
     /// If the kernel refuses something unexpectedly, or there are too many connections.
     pub(crate) fn work(&mut self, now: Time) -> Result<(), Error> {
-        self.attend(now)?;
+        let called = self.lines.iter().filter(|(_, line)| line.is_called());
+        let called: Vec<usize> = called.map(|(number, _)| *number).collect();
+        called.into_iter().try_for_each(|number| self.attend(now, number))?;
+        self.close_idle(now)?;
         for entry in 0..self.entries.len() {
             while let Some(transfer) = self.entries[entry].arrive(now) {
-                self.open(now, entry, transfer)?;
+                self.carry(now, entry, transfer, false)?;
+            }
+            while let Some((number, transfer)) = self.entries[entry].respond(now) {
+                // Unless the connection has broken since.
+                if let Some(line) = self.lines.get_mut(&number) {
+                    line.write(transfer, &mut self.tell)?;
+                }
             }
         }
         Ok(())
@@ -78,114 +81,165 @@ impl<'a> Opener<'a> {
 
     /// The ends of its connections.
     pub(crate) fn outlets(&mut self) -> impl Iterator<Item = &mut Outlet<'a>> {
-        self.carried.iter_mut().map(|carried| &mut carried.outlet)
+        self.lines.values_mut().flat_map(|line| line.outlets())
     }
 
-    /// Writes what sockets accept, and ends what is over.
-    fn attend(&mut self, now: Time) -> Result<(), Error> {
-        let mut at = 0;
-        while let Some(Carried { outlet, .. }) = self.carried.get_mut(at) {
-            if outlet.is_writable() {
-                outlet.write()?;
+    /// A transfer, which `waited` before, takes a connection, or waits for one.
+    fn carry(
+        &mut self,
+        now: Time,
+        entry: usize,
+        transfer: Transfer,
+        waited: bool,
+    ) -> Result<(), Error> {
+        let (owner, lines) = (&mut self.entries[entry], &self.lines);
+        let find = |number: usize| lines.get(&number).map(|line| &line.carries);
+        let choice = match owner.is_pooled() {
+            true => owner.pools.choose(now, &transfer, find),
+            false => Choice::Open,
+        };
+        match choice {
+            Choice::Use(number) => self.send(now, number, transfer, waited),
+            Choice::Open => {
+                let number = self.open(entry, &transfer)?;
+                self.send(now, number, transfer, waited)
             }
-            if outlet.is_over() {
-                let over = self.carried.swap_remove(at);
-                self.end(now, &over)?;
-            } else {
-                at += 1;
+            Choice::Wait => {
+                let ideal = owner.ideal(&transfer, false);
+                owner.pools.put_off(transfer);
+                if waited {
+                    return Ok(());
+                }
+                let Transfer { variant, group, arrival, size, .. } = transfer;
+                let entry = entry as u16;
+                (self.tell)(News::Waits(Waits { entry, variant, group, arrival, size, ideal }))
             }
         }
-        Ok(())
     }
 
-    fn open(&mut self, now: Time, entry: usize, transfer: Transfer) -> Result<(), Error> {
+    /// Makes the sockets of a connection for a transfer; returns its number.
+    fn open(&mut self, entry: usize, transfer: &Transfer) -> Result<usize, Error> {
         let owner = &mut self.entries[entry];
         let Some(port) = self.ports.take() else {
             return Err(too_many(owner, "31,744 connections at once"));
         };
-        let Some((number, _)) = owner.number() else {
+        let Some((flow, _)) = owner.number() else {
             return Err(too_many(owner, "16,777,216 connections in all"));
         };
-        let ideal = owner.ideal(&transfer, true);
-        let flow = self.variants[entry][usize::from(transfer.variant)];
-        let socket = sockets::open_at(&flow, port)?;
-        let Transfer { variant, group, arrival, size, .. } = transfer;
-        (self.tell)(News::Opened(Opened {
-            port,
-            entry: entry as u16,
-            variant,
-            flow: number,
-            group,
-            arrival,
-            start: now,
-            size,
-            ideal,
-        }))?;
-        let mut outlet = Outlet::watched(flow, socket);
-        for action in [Action::Open, Action::Write(size), Action::Close] {
-            outlet.act(action)?;
+        let number = self.opened;
+        self.opened += 1;
+        let mut carries = Connection::new(entry, flow, true);
+        if owner.is_pooled() {
+            owner.pools.join(transfer, number, &mut carries);
         }
-        outlet.write()?;
-        self.carried.push(Carried { outlet, port, entry, transfer });
-        Ok(())
+        let flow = self.variants[entry][usize::from(transfer.variant)];
+        self.lines.insert(number, Line::new(flow, port, carries, owner.asks())?);
+        Ok(number)
     }
 
-    fn end(&mut self, now: Time, over: &Carried<'_>) -> Result<(), Error> {
-        self.ports.give_back(over.port);
-        self.entries[over.entry].on_end(now, &over.transfer);
-        let info = sys::tcp_info(over.outlet.ends().0).ok();
-        let least = info.map(|info| info.tcpi_min_rtt).filter(|least| *least != NO_RTT);
-        (self.tell)(News::Closed(Closed {
-            port: over.port,
-            timeouts: info.map_or(0, |info| info.tcpi_total_rto),
-            min_rtt: Span::from_micros(least.unwrap_or(0).into()),
-        }))
+    /// A connection carries a transfer; a new one is opened for it.
+    fn send(
+        &mut self,
+        now: Time,
+        number: usize,
+        transfer: Transfer,
+        waited: bool,
+    ) -> Result<(), Error> {
+        let Some(line) = self.lines.get_mut(&number) else { return Ok(()) };
+        let new = line.carries.is_new();
+        let ideal = self.entries[line.carries.entry].ideal(&transfer, new);
+        let (ends, before) = (u64::MAX, Counted::default());
+        let begun = line.take(Underway { transfer, start: now, ends, ideal, before }, waited);
+        (self.tell)(News::Begun(begun))?;
+        if new {
+            line.open(self.namespaces)?;
+        }
+        match transfer.request {
+            Some(request) => line.ask(request),
+            None => line.write(begun.number.into(), &mut self.tell),
+        }
+    }
+
+    /// Does what has become possible on a connection.
+    fn attend(&mut self, now: Time, number: usize) -> Result<(), Error> {
+        let Some(line) = self.lines.get_mut(&number) else { return Ok(()) };
+        let acked = line.attend()?;
+        let owner = &mut self.entries[line.carries.entry];
+        while let Some((transfer, server_time)) = line.next_asked() {
+            owner.work(now + server_time, number, transfer);
+        }
+        if let Some(acked) = acked {
+            line.carries.advance(now, acked);
+            self.end_done(now, number, acked)?;
+        }
+        let Some(line) = self.lines.get_mut(&number) else { return Ok(()) };
+        line.write_frames(&mut self.tell)?;
+        if line.is_over() { self.finish(now, number) } else { Ok(()) }
+    }
+
+    /// Ends the transfers of a persistent connection that have been acknowledged.
+    fn end_done(&mut self, now: Time, number: usize, acked: u64) -> Result<(), Error> {
+        while let Some(line) = self.lines.get_mut(&number)
+            && let Some((transfer, underway)) = line.carries.next_done(acked)
+        {
+            let ended = line.ended(transfer, &underway);
+            (self.tell)(News::Ended(ended))?;
+            self.end(now, number, &underway)?;
+        }
+        let Some(line) = self.lines.get(&number).filter(|line| !line.carries.over) else {
+            return Ok(());
+        };
+        let next = self.entries[line.carries.entry].pools.next_waiting(&line.carries);
+        next.map_or(Ok(()), |next| self.send(now, number, next, true))
+    }
+
+    /// A transfer of a persistent connection is over. That of a session is closed with the session.
+    fn end(&mut self, now: Time, number: usize, underway: &Underway) -> Result<(), Error> {
+        let Some(line) = self.lines.get(&number) else { return Ok(()) };
+        let empty = line.carries.underway.is_empty();
+        let over = self.entries[line.carries.entry].on_end(now, &underway.transfer);
+        if over && empty { self.close(number) } else { Ok(()) }
+    }
+
+    /// Closes persistent connections that have been idle for long.
+    fn close_idle(&mut self, now: Time) -> Result<(), Error> {
+        let is_idle =
+            |line: &Line<'_>| self.entries[line.carries.entry].pools.is_idle(now, &line.carries);
+        let idle = self.lines.iter().filter(|(_, line)| is_idle(line));
+        let idle: Vec<usize> = idle.map(|(number, _)| *number).collect();
+        idle.into_iter().try_for_each(|number| self.close(number))
+    }
+
+    /// A persistent connection carries no more.
+    fn close(&mut self, number: usize) -> Result<(), Error> {
+        let Some(line) = self.lines.get_mut(&number) else { return Ok(()) };
+        if mem::replace(&mut line.carries.over, true) {
+            return Ok(());
+        }
+        self.entries[line.carries.entry].pools.leave(number, &line.carries);
+        (self.tell)(News::Closed(line.closed()))?;
+        line.close()
+    }
+
+    /// Both ends of a connection have closed it, or it is broken: then what waits for it takes another.
+    fn finish(&mut self, now: Time, number: usize) -> Result<(), Error> {
+        let Some(mut line) = self.lines.remove(&number) else { return Ok(()) };
+        self.ports.give_back(line.port);
+        if line.carries.over {
+            return Ok(());
+        }
+        let entry = line.carries.entry;
+        let owner = &mut self.entries[entry];
+        for (_, underway) in mem::take(&mut line.carries.underway) {
+            owner.on_end(now, &underway.transfer);
+        }
+        owner.pools.leave(number, &line.carries);
+        (self.tell)(News::Closed(line.closed()))?;
+        let next = self.entries[entry].pools.next_waiting(&line.carries);
+        next.map_or(Ok(()), |next| self.carry(now, entry, next, true))
     }
 }
 
 fn too_many(owner: &Entry, most: &str) -> Error {
     Error::System(format!("{}: a kernel has at most {most}", owner.name))
-}
-
-/// Ports of senders, in turn.
-#[derive(Debug, Default)]
-struct Ports {
-    taken: BTreeSet<u16>,
-    latest: u16,
-}
-
-impl Ports {
-    /// The next one that is free.
-    fn take(&mut self) -> Option<u16> {
-        let (first, last) = (*PORTS.start(), *PORTS.end());
-        for _ in PORTS {
-            let next = if self.latest < last { self.latest + 1 } else { first };
-            self.latest = next.max(first);
-            if self.taken.insert(self.latest) {
-                return Some(self.latest);
-            }
-        }
-        None
-    }
-
-    fn give_back(&mut self, port: u16) {
-        self.taken.remove(&port);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ports_are_taken_in_turn_and_not_twice() {
-        let mut ports = Ports::default();
-        let number = PORTS.count();
-        let first: Vec<u16> = (0..number).filter_map(|_| ports.take()).collect();
-        assert_eq!((first[0], first[number - 1], first.len()), (1024, 32_767, 31_744));
-        assert_eq!(ports.take(), None);
-        ports.give_back(2000);
-        ports.give_back(1500);
-        assert_eq!([ports.take(), ports.take(), ports.take()], [Some(1500), Some(2000), None]);
-    }
 }

@@ -1,27 +1,27 @@
 //! The sending end of a connection, or of a flow of datagrams, on a real socket.
 
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, Shutdown, recv, send, shutdown};
-use nix::sys::time::TimeSpec;
+use sojourn_sim::sim::arrivals::AHEAD;
 use sojourn_sim::spec::Flow;
 use sojourn_sim::traffic::{Action, UNLIMITED};
 
-use crate::controls::tcp_ecn;
 use crate::error::{Error, failed};
 use crate::flows::Told;
-use crate::namespace;
 use crate::{sockets, sys};
 
 /// Bytes written at once.
 const MOUTHFUL: usize = 1 << 17;
 static ZEROS: [u8; MOUTHFUL] = [0; MOUTHFUL];
+/// Bytes of requests read at once.
+const BITE: usize = 1 << 12;
+/// The connection has ended, or is broken.
+const ENDED: PollFlags = PollFlags::POLLHUP;
 
 /// A socket, and what is written to it.
 pub(crate) struct Outlet<'a> {
@@ -32,18 +32,26 @@ pub(crate) struct Outlet<'a> {
     unwritten: u64,
     written: u64,
     closing: bool,
-    /// Whether it is of interest when the other end closes, too.
+    /// Whether it is of interest what the other end sends and that it closes, too.
     watched: bool,
-    /// Whether what it waits for has come, as far as is known. After a socket has refused data, it
+    /// Whether it is of interest what the other end acknowledges: the error queue then has nothing
+    /// but news of that.
+    shared: bool,
+    /// What has come of what it waits for, as far as is known. After a socket has refused data, it
     /// is not tried again until it reports room, as any program would do: data offered before would
     /// be added to the last buffer of the kernel's queue beyond the limit of the send buffer.
-    ready: bool,
+    came: PollFlags,
+    /// Bytes that the other end has sent, and whether it sends no more.
+    received: u64,
+    ended: bool,
     state: State,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Unopened,
+    /// The other end opens the connection.
+    Waiting,
     Open,
     Done,
 }
@@ -51,16 +59,48 @@ enum State {
 impl<'a> Outlet<'a> {
     /// The end of a flow that is not open yet.
     pub(crate) fn new(flow: Flow<'a>, socket: Arc<OwnedFd>, told: Arc<Told>) -> Self {
-        let (unwritten, written) = (0, 0);
-        let (closing, watched, ready) = (false, false, false);
-        let state = State::Unopened;
-        Outlet { flow, socket, told, unwritten, written, closing, watched, ready, state }
+        let (unwritten, written, received) = (0, 0, 0);
+        let (closing, watched, shared, ended) = (false, false, false, false);
+        let (came, state) = (PollFlags::empty(), State::Unopened);
+        Outlet {
+            flow,
+            socket,
+            told,
+            unwritten,
+            written,
+            closing,
+            watched,
+            shared,
+            came,
+            received,
+            ended,
+            state,
+        }
     }
 
     /// The same of a connection that is followed up to its end.
     pub(crate) fn watched(flow: Flow<'a>, socket: OwnedFd) -> Self {
         let outlet = Outlet::new(flow, Arc::new(socket), Arc::default());
         Outlet { watched: true, ..outlet }
+    }
+
+    /// The same of one that the other end opens, for which this socket waits.
+    pub(crate) fn waiting(flow: Flow<'a>, socket: OwnedFd) -> Self {
+        Outlet { state: State::Waiting, ..Outlet::watched(flow, socket) }
+    }
+
+    /// The end that asks, on a socket that is connecting. What it receives is somebody else's.
+    pub(crate) fn asking(flow: Flow<'a>, socket: OwnedFd) -> Self {
+        Outlet { state: State::Open, ..Outlet::new(flow, Arc::new(socket), Arc::default()) }
+    }
+
+    /// The same that hears what is acknowledged.
+    ///
+    /// # Errors
+    /// If the kernel does not report it.
+    pub(crate) fn shared(self) -> Result<Self, Error> {
+        share(&self.socket)?;
+        Ok(Outlet { shared: true, ..self })
     }
 
     /// Its socket, and its application's state.
@@ -75,7 +115,23 @@ impl<'a> Outlet<'a> {
 
     /// Whether it waited for its socket to accept more, which it now does.
     pub(crate) fn is_writable(&self) -> bool {
-        self.ready && self.is_blocked()
+        let error = if self.shared { PollFlags::empty() } else { PollFlags::POLLERR };
+        self.is_blocked() && self.came.intersects(PollFlags::POLLOUT | ENDED | error)
+    }
+
+    /// So much has come of what it waits for.
+    pub(crate) fn hear(&mut self, came: PollFlags) {
+        self.came = came;
+    }
+
+    /// Whether anything has come of what it waits for.
+    pub(crate) fn is_called(&self) -> bool {
+        !self.came.is_empty()
+    }
+
+    /// Whether its socket has accepted all that was written so far.
+    pub(crate) fn takes_more(&self) -> bool {
+        self.state == State::Open && self.unwritten == 0
     }
 
     /// Whether all is written, or nothing more can be.
@@ -83,13 +139,14 @@ impl<'a> Outlet<'a> {
         self.state == State::Done
     }
 
-    /// Whether a watched one is done and its other end has closed as well, or it is broken.
-    pub(crate) fn is_over(&mut self) -> bool {
-        if !self.is_done() || !std::mem::take(&mut self.ready) {
-            return false;
-        }
-        let read = recv(self.socket.as_raw_fd(), &mut [0], MsgFlags::MSG_DONTWAIT);
-        read != Err(Errno::EAGAIN)
+    /// Whether the other end of a watched one has closed as well, or it is broken.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended
+    }
+
+    /// Bytes that the other end of a watched one has sent.
+    pub(crate) fn received(&self) -> u64 {
+        self.received
     }
 
     /// Takes an action of the application.
@@ -98,7 +155,11 @@ impl<'a> Outlet<'a> {
     /// If the kernel refuses something unexpectedly.
     pub(crate) fn act(&mut self, action: Action) -> Result<(), Error> {
         match action {
-            Action::Open => self.open(),
+            Action::Open => {
+                sockets::begin_connecting(&self.socket, &self.flow)?;
+                self.state = State::Open;
+                Ok(())
+            }
             Action::Write(bytes) => {
                 self.unwritten = self.unwritten.saturating_add(bytes);
                 if sockets::is_tcp(&self.flow) { Ok(()) } else { self.write() }
@@ -110,15 +171,55 @@ impl<'a> Outlet<'a> {
         }
     }
 
-    fn open(&mut self) -> Result<(), Error> {
-        let mode = self.flow.spec.ecn.unwrap_or_default();
-        if let Some(value) = tcp_ecn(mode) {
-            namespace::set("ipv4/tcp_ecn", value).map_err(failed("setting tcp_ecn"))?;
+    /// Takes the connection that it waits for, if that has come.
+    ///
+    /// # Errors
+    /// If the kernel refuses something unexpectedly.
+    pub(crate) fn accept(&mut self) -> Result<(), Error> {
+        if self.state != State::Waiting || !self.is_called() {
+            return Ok(());
         }
-        let begun = sockets::begin_connecting(&self.socket, &self.flow);
-        begun.map_err(failed("connecting a flow"))?;
-        self.state = State::Open;
+        self.came = PollFlags::empty();
+        let Some(socket) = sockets::accept(&self.socket, &self.flow)? else { return Ok(()) };
+        if self.shared {
+            share(&socket)?;
+        }
+        (self.socket, self.state) = (Arc::new(socket), State::Open);
         Ok(())
+    }
+
+    /// Takes what the other end of a watched one has sent.
+    pub(crate) fn receive(&mut self) {
+        if !self.watched || !self.came.intersects(PollFlags::POLLIN | ENDED) {
+            return;
+        }
+        self.came.remove(PollFlags::POLLIN | ENDED);
+        let mut bytes = [0; BITE];
+        loop {
+            match recv(self.socket.as_raw_fd(), &mut bytes, MsgFlags::MSG_DONTWAIT) {
+                Err(Errno::EAGAIN | Errno::EINTR) => return,
+                Ok(0) | Err(_) => {
+                    self.ended = true;
+                    return;
+                }
+                Ok(count) => self.received += count as u64,
+            }
+        }
+    }
+
+    /// Payload of a shared one that the other end has acknowledged, if there is news of that.
+    ///
+    /// # Errors
+    /// If the kernel refuses something unexpectedly.
+    pub(crate) fn acked(&mut self) -> Result<Option<u64>, Error> {
+        if !self.shared || !self.came.contains(PollFlags::POLLERR) {
+            return Ok(None);
+        }
+        self.came.remove(PollFlags::POLLERR);
+        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+        while recv(self.socket.as_raw_fd(), &mut [0], flags).is_ok() {}
+        let waits = sys::unacknowledged(&self.socket).map_err(failed("asking for what is sent"))?;
+        Ok(Some(self.written.saturating_sub(waits)))
     }
 
     /// Writes as much as the socket accepts.
@@ -127,17 +228,21 @@ impl<'a> Outlet<'a> {
     /// If the kernel refuses something unexpectedly.
     pub(crate) fn write(&mut self) -> Result<(), Error> {
         let most = if sockets::is_tcp(&self.flow) { MOUTHFUL } else { self.flow.spec.mss as usize };
+        let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
         while self.state == State::Open && self.unwritten > 0 {
             let bytes = &ZEROS[..self.unwritten.min(most as u64) as usize];
-            match send(self.socket.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL) {
+            match send(self.socket.as_raw_fd(), bytes, flags) {
                 Ok(count) => self.accepted(count as u64),
                 Err(Errno::EAGAIN | Errno::ENOTCONN | Errno::EINTR) => {
-                    self.ready = false;
+                    self.came.remove(PollFlags::POLLOUT);
                     return Ok(());
                 }
                 Err(Errno::ENOBUFS) if !sockets::is_tcp(&self.flow) => self.unwritten = 0,
                 Err(_) => self.state = State::Done, // the connection is broken: it ends incomplete
             }
+        }
+        if self.unwritten == 0 {
+            self.came.remove(PollFlags::POLLOUT);
         }
         if self.state == State::Open && self.closing && self.unwritten == 0 {
             self.told.total.store(self.written, Ordering::Relaxed);
@@ -166,34 +271,17 @@ impl<'a> Outlet<'a> {
     }
 
     /// What it waits for, if it waits for anything.
-    fn wanted(&self) -> Option<PollFlags> {
-        if self.is_blocked() {
-            return Some(PollFlags::POLLOUT);
-        }
-        (self.watched && self.is_done()).then_some(PollFlags::POLLIN)
+    pub(crate) fn wanted(&self) -> Option<PollFlags> {
+        let mut wanted = PollFlags::empty();
+        wanted.set(PollFlags::POLLOUT, self.is_blocked());
+        wanted.set(PollFlags::POLLIN, self.watched && self.state != State::Unopened && !self.ended);
+        (!wanted.is_empty()).then_some(wanted)
     }
 }
 
-/// Waits until something has come that one of these waits for, at most for `most`.
-///
-/// # Errors
-/// Errors of the kernel.
-pub(crate) fn wait<'w, 'a: 'w>(
-    outlets: impl Iterator<Item = &'w mut Outlet<'a>>,
-    most: Duration,
-) -> io::Result<()> {
-    let mut waiting: Vec<_> =
-        outlets.filter_map(|outlet| Some((outlet.wanted()?, outlet))).collect();
-    let sockets: Vec<_> =
-        waiting.iter().map(|(flags, outlet)| (*flags, Arc::clone(&outlet.socket))).collect();
-    let mut wanted: Vec<_> =
-        sockets.iter().map(|(flags, socket)| PollFd::new(socket.as_fd(), *flags)).collect();
-    match ppoll(&mut wanted, Some(TimeSpec::from_duration(most)), None) {
-        Ok(_) | Err(Errno::EINTR) => {}
-        Err(error) => return Err(error.into()),
-    }
-    for ((_, outlet), polled) in waiting.iter_mut().zip(&wanted) {
-        outlet.ready = polled.any() == Some(true);
-    }
-    Ok(())
+/// Lets the kernel report what is acknowledged, and accept no more than keeps the connection busy.
+fn share(socket: &OwnedFd) -> Result<(), Error> {
+    let set =
+        sys::report_acknowledgments(socket).and_then(|()| sys::limit_unsent(socket, AHEAD as u32));
+    set.map_err(failed("following a connection"))
 }

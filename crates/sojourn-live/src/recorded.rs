@@ -10,7 +10,7 @@ use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::capture_setup;
 use sojourn_sim::spec::Recorded;
 
-use crate::kept::{Border, Kept};
+use crate::kept::{Border, Kept, Written};
 use crate::namespace::{RECEIVERS, SENDERS};
 
 /// The hosts, by side, as interfaces of a capture.
@@ -46,7 +46,7 @@ impl Record {
             let setup = capture_setup(scenario);
             let comment = format!("{}, {backend}", setup.comment);
             let hosts = HOSTS.map(|(name, address)| (name.to_owned(), address)).to_vec();
-            log.capturing(Setup { comment, hosts, ..setup }, Box::new(kept.clone()))
+            log.capturing(Setup { comment, hosts, ..setup }, Box::new(Written::of(kept.clone())))
         });
         Record { log, kept, _aside: aside }
     }

@@ -22,9 +22,9 @@ use crate::clock::Clock;
 use crate::drive::Loop;
 use crate::error::{Error, failed};
 use crate::flows::{Connection, Flows, Sender, mtu};
-use crate::namespace::{self, RECEIVERS, SENDERS};
-use crate::news::News;
-use crate::opener::{Opener, Tell};
+use crate::namespace::{self, Namespace, Namespaces, RECEIVERS, SENDERS};
+use crate::news::{News, Tell};
+use crate::opener::Opener;
 use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
 use crate::receivers::Receivers;
@@ -56,8 +56,8 @@ struct Run {
     stop: Arc<AtomicBool>,
 }
 
-/// A side that is ready: its device, and the senders if they are on it.
-type Ready = Result<(OwnedFd, Vec<Sender>), Error>;
+/// A side that is ready: its device, and of the receivers their namespace, or else the senders.
+type Ready<T> = Result<(OwnedFd, T), Error>;
 /// Thread of a side; returns the number of packets that its device has lost.
 type Side = JoinHandle<Result<u64, Error>>;
 
@@ -78,10 +78,10 @@ impl Run {
         let side = (self.scenario.clone(), Arc::clone(&stop));
         let (receivers, receiving, start_receivers) =
             start(move |ready, start| receive(&side.0, mtu, ready, start, &side.1));
-        let receiving_device = ready(&receiving)?.0;
+        let (receiving_device, namespace) = ready(&receiving)?;
         let (side, facts) = ((self.scenario.clone(), Arc::clone(&stop)), flows.clone());
         let (tell, news) = channel();
-        let arriving = (entries(&self.scenario, &addresses)?, tell);
+        let arriving = (entries(&self.scenario, &addresses)?, tell, namespace);
         let (senders, sending, start_senders) = start(move |ready, start| {
             let applications = applications.into_iter().zip(facts).collect();
             send(&side.0, mtu, (applications, arriving), (ready, start), &side.1)
@@ -111,16 +111,17 @@ impl Run {
 }
 
 /// Starts a side's thread, which reports when it is ready and waits for the run's clock.
-fn start<F>(side: F) -> (Side, Receiver<Ready>, Channel<Clock>)
+fn start<T, F>(side: F) -> (Side, Receiver<Ready<T>>, Channel<Clock>)
 where
-    F: FnOnce(&Channel<Ready>, &Receiver<Clock>) -> Result<u64, Error> + Send + 'static,
+    T: Send + 'static,
+    F: FnOnce(&Channel<Ready<T>>, &Receiver<Clock>) -> Result<u64, Error> + Send + 'static,
 {
     let (ready, when_ready) = channel();
     let (start, when_started) = channel();
     (spawn(move || side(&ready, &when_started)), when_ready, start)
 }
 
-fn ready(side: &Receiver<Ready>) -> Ready {
+fn ready<T>(side: &Receiver<Ready<T>>) -> Ready<T> {
     side.recv().unwrap_or_else(|_| Err(Error::System("live run: a side failed".to_owned())))
 }
 
@@ -138,7 +139,7 @@ fn allow_many_files() -> io::Result<()> {
 fn receive(
     scenario: &Scenario,
     mtu: u32,
-    ready: &Channel<Ready>,
+    ready: &Channel<Ready<Namespace>>,
     start: &Receiver<Clock>,
     stop: &AtomicBool,
 ) -> Result<u64, Error> {
@@ -149,16 +150,17 @@ fn receive(
         let added = windows::add_addresses(&paths, namespace::DEVICE);
         added.map_err(failed("adding receivers' addresses"))?;
         let mut sockets = [Vec::new(), Vec::new()];
-        for path in paths {
+        for path in paths.into_iter().filter(|path| !sockets::asks(path, scenario)) {
             sockets[usize::from(!sockets::is_tcp(&path))].push(sockets::wait_for(&path)?);
         }
-        Ok((device, sockets))
+        let own = Namespace::current().map_err(failed("finding the receivers' namespace"))?;
+        Ok((device, own, sockets))
     };
-    let (device, [listening, datagrams]) = match made() {
+    let (device, own, [listening, datagrams]) = match made() {
         Ok(made) => made,
         Err(error) => return refuse(ready, error),
     };
-    let _ = ready.send(Ok((device, Vec::new())));
+    let _ = ready.send(Ok((device, own)));
     if start.recv().is_ok() {
         run_first(PRIORITY);
         Receivers::new(listening, datagrams).run(stop)?;
@@ -166,15 +168,16 @@ fn receive(
     namespace::device_drops().map_err(failed("reading the device's counters"))
 }
 
-/// Applications of the flows, and the entries of arrivals, whose connections are told of.
-type Acting = (Vec<(Application, FlowFacts)>, (Vec<Entry>, Channel<News>));
+/// Applications of the flows; the entries of arrivals, whose connections are told of, and the
+/// namespace of their receivers.
+type Acting = (Vec<(Application, FlowFacts)>, (Vec<Entry>, Channel<News>, Namespace));
 
 /// The thread of the senders' namespace.
 fn send(
     scenario: &Scenario,
     mtu: u32,
-    (applications, (entries, tell)): Acting,
-    (ready, start): (&Channel<Ready>, &Receiver<Clock>),
+    (applications, (entries, tell, receivers)): Acting,
+    (ready, start): (&Channel<Ready<Vec<Sender>>>, &Receiver<Clock>),
     stop: &AtomicBool,
 ) -> Result<u64, Error> {
     let made = || {
@@ -197,9 +200,10 @@ fn send(
             writers.push(Writer::new(flow, &facts, application, socket, told));
             senders.push(sender);
         }
-        Ok((device, writers, senders))
+        let own = Namespace::current().map_err(failed("finding the senders' namespace"))?;
+        Ok((device, own, writers, senders))
     };
-    let (device, writers, senders) = match made() {
+    let (device, own, writers, senders) = match made() {
         Ok(made) => made,
         Err(error) => return refuse(ready, error),
     };
@@ -210,13 +214,14 @@ fn send(
             let _ = tell.send(news); // a run that has failed hears nothing any more
             Ok(())
         });
-        let opener = Opener::new(scenario, entries, tell);
+        let namespaces = Namespaces { senders: own, receivers };
+        let opener = Opener::new(scenario, entries, &namespaces, tell);
         senders::run(clock, Senders { writers, opener }, stop)?;
     }
     namespace::device_drops().map_err(failed("reading the device's counters"))
 }
 
-fn refuse(ready: &Channel<Ready>, error: Error) -> Result<u64, Error> {
+fn refuse<T>(ready: &Channel<Ready<T>>, error: Error) -> Result<u64, Error> {
     let _ = ready.send(Err(error));
     Ok(0)
 }

@@ -2,11 +2,14 @@
 //! the connections of transfers that arrive.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
 use sojourn_base::units::Time;
 use sojourn_net::record::FlowFacts;
 use sojourn_sim::sim::Application;
@@ -16,7 +19,7 @@ use crate::clock::Clock;
 use crate::error::{Error, failed};
 use crate::flows::Told;
 use crate::opener::Opener;
-use crate::outlet::{self, Outlet};
+use crate::outlet::Outlet;
 
 /// Longest wait: time until it notices the end of the run.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -105,8 +108,29 @@ impl Senders<'_> {
     /// Errors of the kernel.
     pub(crate) fn wait(&mut self, most: Duration) -> io::Result<()> {
         let writers = self.writers.iter_mut().map(|writer| &mut writer.outlet);
-        outlet::wait(writers.chain(self.opener.outlets()), most)
+        wait(writers.chain(self.opener.outlets()), most)
     }
+}
+
+/// Waits until something has come that one of these waits for, at most for `most`.
+fn wait<'w, 'a: 'w>(
+    outlets: impl Iterator<Item = &'w mut Outlet<'a>>,
+    most: Duration,
+) -> io::Result<()> {
+    let mut waiting: Vec<_> =
+        outlets.filter_map(|outlet| Some((outlet.wanted()?, outlet))).collect();
+    let sockets: Vec<_> =
+        waiting.iter().map(|(flags, outlet)| (*flags, Arc::clone(outlet.ends().0))).collect();
+    let mut wanted: Vec<_> =
+        sockets.iter().map(|(flags, socket)| PollFd::new(socket.as_fd(), *flags)).collect();
+    match ppoll(&mut wanted, Some(TimeSpec::from_duration(most)), None) {
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    for ((_, outlet), polled) in waiting.iter_mut().zip(&wanted) {
+        outlet.hear(polled.revents().unwrap_or(PollFlags::empty()));
+    }
+    Ok(())
 }
 
 /// Takes the senders' actions until `stop` is set.

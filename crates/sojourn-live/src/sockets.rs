@@ -2,21 +2,25 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::net::TcpStream;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use nix::errno::Errno;
 use nix::sys::socket::sockopt::{
     Ipv4Tos, RcvBufForce, ReuseAddr, SndBufForce, TcpCongestion, TcpMaxSeg,
 };
 use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, connect, listen, setsockopt,
-    socket,
+    AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, accept4, bind, connect, listen,
+    setsockopt, socket,
 };
 use sojourn_base::packet::Dscp;
+use sojourn_sim::scenario::Scenario;
 use sojourn_sim::spec::{BufferSize, Controls, Flow, Pacing};
 
-use crate::controls::{kernel_name, no_control};
+use crate::controls::{kernel_name, no_control, tcp_ecn};
 use crate::error::{Error, failed};
 use crate::flows::FIRST_PORT;
+use crate::namespace::{self, SENDERS};
 use crate::{sys, windows};
 
 /// Bytes of the timestamp option, which the kernel counts into its largest segment.
@@ -26,6 +30,11 @@ const FLAGS: SockFlag = SockFlag::SOCK_NONBLOCK.union(SockFlag::SOCK_CLOEXEC);
 /// Whether a flow is a TCP connection; otherwise it sends datagrams.
 pub(crate) fn is_tcp(flow: &Flow<'_>) -> bool {
     flow.spec.transport.kind == "tcp"
+}
+
+/// Whether a flow's receiver opens its connections, to ask for data; otherwise it waits for them.
+pub(crate) fn asks(flow: &Flow<'_>, scenario: &Scenario) -> bool {
+    flow.arrives && scenario.arrivals[flow.entry].keys.request.is_some()
 }
 
 /// Address of the receiver of a flow.
@@ -63,11 +72,53 @@ pub(crate) fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
 /// # Errors
 /// As [`open`], or if the port cannot be used.
 pub(crate) fn open_at(flow: &Flow<'_>, port: u16) -> Result<OwnedFd, Error> {
+    open_as(flow, &SockaddrIn::new(0, 0, 0, 0, port))
+}
+
+fn open_as(flow: &Flow<'_>, own: &SockaddrIn) -> Result<OwnedFd, Error> {
     let socket = open(flow)?;
-    let bound = setsockopt(&socket, ReuseAddr, &true)
-        .and_then(|()| bind(socket.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, port)));
+    let bound = setsockopt(&socket, ReuseAddr, &true).and_then(|()| bind(socket.as_raw_fd(), own));
     bound.map_err(|error| failed("taking a port for a connection")(error.into()))?;
     Ok(socket)
+}
+
+/// A socket of the sender that waits for the receiver to ask for data.
+///
+/// # Errors
+/// As [`open`], or if the port cannot be used.
+pub(crate) fn wait_at(flow: &Flow<'_>, port: u16) -> Result<OwnedFd, Error> {
+    let socket = open_at(flow, port)?;
+    let waits = listen(&socket, Backlog::MAXALLOWABLE);
+    waits.map_err(|error| failed("waiting for a request")(error.into()))?;
+    Ok(socket)
+}
+
+/// The connection for which a socket of [`wait_at`] waits, if it is there.
+///
+/// # Errors
+/// If the kernel refuses.
+pub(crate) fn accept(waiting: &OwnedFd, flow: &Flow<'_>) -> Result<Option<OwnedFd>, Error> {
+    let socket = match accept4(waiting.as_raw_fd(), FLAGS) {
+        Ok(socket) => sys::owned(socket),
+        Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
+        Err(error) => return Err(failed("accepting a connection")(error.into())),
+    };
+    pace(&socket, flow.spec.pacing).map_err(failed("pacing a connection"))?;
+    Ok(Some(socket))
+}
+
+/// A socket of the receiver that is connecting to the sender's port, to ask for data; its calls wait,
+/// unless they are told not to. The calling thread is in the receivers' namespace.
+///
+/// # Errors
+/// As [`open`], or if the kernel refuses.
+pub(crate) fn ask(flow: &Flow<'_>, port: u16) -> Result<OwnedFd, Error> {
+    let socket = open_as(flow, &receiver(flow))?;
+    let [a, b, c, d] = SENDERS;
+    connect_to(&socket, flow, &SockaddrIn::new(a, b, c, d, port))?;
+    let stream = TcpStream::from(socket);
+    stream.set_nonblocking(false).map_err(failed("connecting a flow"))?;
+    Ok(stream.into())
 }
 
 /// Linux paces a socket from the first rate on that it is given: the largest is no limit. What is not
@@ -111,10 +162,17 @@ pub(crate) fn wait_for(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
 ///
 /// # Errors
 /// If the kernel refuses.
-pub(crate) fn begin_connecting(socket: &OwnedFd, flow: &Flow<'_>) -> io::Result<()> {
-    pace(socket, flow.spec.pacing)?;
-    match connect(socket.as_raw_fd(), &receiver(flow)) {
-        Ok(()) | Err(nix::errno::Errno::EINPROGRESS) => Ok(()),
-        Err(error) => Err(error.into()),
+pub(crate) fn begin_connecting(socket: &OwnedFd, flow: &Flow<'_>) -> Result<(), Error> {
+    connect_to(socket, flow, &receiver(flow))
+}
+
+fn connect_to(socket: &OwnedFd, flow: &Flow<'_>, address: &SockaddrIn) -> Result<(), Error> {
+    if let Some(value) = tcp_ecn(flow.spec.ecn.unwrap_or_default()) {
+        namespace::set("ipv4/tcp_ecn", value).map_err(failed("setting tcp_ecn"))?;
+    }
+    pace(socket, flow.spec.pacing).map_err(failed("connecting a flow"))?;
+    match connect(socket.as_raw_fd(), address) {
+        Ok(()) | Err(Errno::EINPROGRESS) => Ok(()),
+        Err(error) => Err(failed("connecting a flow")(error.into())),
     }
 }

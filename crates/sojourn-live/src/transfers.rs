@@ -1,7 +1,7 @@
 //! Transfers on a live network, as the packets of their connections show them: rows, and counts over
 //! time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::Receiver;
 
 use sojourn_base::packet::{Address, Direction, Header, Packet};
@@ -11,8 +11,8 @@ use sojourn_sim::sim::arrivals::{
     Counted, End, Entry, EntryCounters, EntrySamples, Row, TransferRows,
 };
 
-use crate::news::{Closed, News, Opened};
-use crate::observed::Observed;
+use crate::news::{Begun, Closed, Ended, News, Waits};
+use crate::shown::{Carried, Shown};
 use crate::wire::Headers;
 
 /// A connection; what is left of one that is over still passes the network.
@@ -22,15 +22,12 @@ struct Connection {
     addresses: [Address; 2],
     /// Packets that entered the network, there and back.
     entered: [u32; 2],
-    /// Its transfer, unless it is over.
-    carried: Option<Box<Carried>>,
-}
-
-/// A transfer and what its packets have shown.
-struct Carried {
-    opened: Opened,
-    seen: Observed,
-    completed: Option<Time>,
+    /// Whether it carries several transfers.
+    persistent: bool,
+    /// What its packets have shown, unless it is over.
+    shown: Option<Box<Shown>>,
+    /// Whether it counts among those that are open.
+    counts: bool,
 }
 
 /// The transfers of a run.
@@ -38,6 +35,7 @@ pub struct Transfers {
     entries: Vec<Entry>,
     /// By the sender's port.
     connections: BTreeMap<u16, Connection>,
+    waiting: VecDeque<Waits>,
     rows: TransferRows,
     samples: EntrySamples,
     /// End of the run, up to which a transfer that never ends grows old.
@@ -50,14 +48,21 @@ impl Transfers {
     /// The transfers of these entries in a run up to `end`; the news of them come from another
     /// thread, or to [`Transfers::hear`].
     pub fn new(entries: Vec<Entry>, end: Time, news: Option<Receiver<News>>) -> Self {
-        let (connections, rows, samples) = Default::default();
-        Transfers { entries, connections, rows, samples, end, news }
+        let (connections, waiting, rows, samples) = Default::default();
+        Transfers { entries, connections, waiting, rows, samples, end, news }
     }
 
-    /// Hears of a connection, before its first packet or after its last.
+    /// Hears of a connection, before the packets that it is about.
     pub fn hear(&mut self, news: News) {
         match news {
-            News::Opened(opened) => self.open(opened),
+            News::Waits(waits) => self.wait(waits),
+            News::Begun(begun) => self.begin(begun),
+            News::Written(written) => {
+                if let Some(shown) = self.shown(written.port) {
+                    shown.written(written.number, written.ends);
+                }
+            }
+            News::Ended(ended) => self.end(&ended),
             News::Closed(closed) => self.close(&closed),
         }
     }
@@ -68,38 +73,69 @@ impl Transfers {
         }
     }
 
-    fn open(&mut self, opened: Opened) {
-        let number = usize::from(opened.entry);
-        let Some(entry) = self.entries.get_mut(number) else { return };
-        let Some(addresses) = entry.addresses(opened.variant) else { return };
-        let own = |address: Address| Address { flow: opened.flow, ..address };
+    fn shown(&mut self, port: u16) -> Option<&mut Shown> {
+        self.connections.get_mut(&port)?.shown.as_deref_mut()
+    }
+
+    fn wait(&mut self, waits: Waits) {
+        let Some(entry) = self.entries.get_mut(usize::from(waits.entry)) else { return };
         entry.counts.arrived += 1;
-        entry.counts.offered_bytes += opened.size;
+        entry.counts.offered_bytes += waits.size;
+        entry.counts.waiting += 1;
+        self.waiting.push_back(waits);
+    }
+
+    fn begin(&mut self, begun: Begun) {
+        let number = usize::from(begun.entry);
+        let Some(entry) = self.entries.get_mut(number) else { return };
+        if begun.waited {
+            if let Some(at) = self.waiting.iter().position(|waits| is_same(waits, &begun)) {
+                self.waiting.remove(at);
+                entry.counts.waiting -= 1;
+            }
+        } else {
+            entry.counts.arrived += 1;
+            entry.counts.offered_bytes += begun.size;
+        }
         entry.counts.live += 1;
-        entry.counts.connections += 1;
-        let carried = Carried { opened, seen: Observed::default(), completed: None };
-        let connection = Connection {
-            entry: number,
-            flow: opened.flow,
-            addresses: addresses.map(own),
-            entered: [0; 2],
-            carried: Some(Box::new(carried)),
-        };
-        self.connections.insert(opened.port, connection);
+        if begun.number == 0 {
+            let Some(addresses) = entry.addresses(begun.variant) else { return };
+            let own = |address: Address| Address { flow: begun.flow, ..address };
+            entry.counts.connections += 1;
+            let connection = Connection {
+                entry: number,
+                flow: begun.flow,
+                addresses: addresses.map(own),
+                entered: [0; 2],
+                persistent: begun.persistent,
+                shown: Some(Box::new(Shown::new(entry.asks()))),
+                counts: true,
+            };
+            self.connections.insert(begun.port, connection);
+        }
+        if let Some(shown) = self.shown(begun.port) {
+            shown.carry(begun);
+        }
+    }
+
+    fn end(&mut self, ended: &Ended) {
+        let Some(connection) = self.connections.get_mut(&ended.port) else { return };
+        let Some(shown) = &mut connection.shown else { return };
+        let Some(carried) = shown.end(ended.number) else { return };
+        let end = end_of(&carried, &mut self.entries[connection.entry].counts);
+        self.rows.push(self.end, &shown.row(&carried, end, ended.timeouts.into(), ended.min_rtt));
     }
 
     fn close(&mut self, closed: &Closed) {
         let Some(connection) = self.connections.get_mut(&closed.port) else { return };
-        let Some(mut carried) = connection.carried.take() else { return };
-        let end = match carried.completed {
-            Some(_) => End::Finished,
-            None => {
-                ended(&mut self.entries[connection.entry].counts, &carried).failed += 1;
-                End::Failed
-            }
-        };
-        carried.seen.counters.recovery.rtos = closed.timeouts.into();
-        self.rows.push(self.end, &carried.row(end, closed.min_rtt));
+        let counts = &mut self.entries[connection.entry].counts;
+        connection.leave(counts);
+        let Some(mut shown) = connection.shown.take() else { return };
+        for carried in shown.end_all() {
+            let end = end_of(&carried, counts);
+            let row = shown.row(&carried, end, closed.timeouts.into(), closed.min_rtt);
+            self.rows.push(self.end, &row);
+        }
     }
 
     /// A packet of a connection enters the network at the sender (side 0) or at the receiver:
@@ -107,8 +143,8 @@ impl Transfers {
     pub(crate) fn enters(&mut self, now: Time, side: usize, headers: &Headers) -> Option<Packet> {
         self.listen();
         let connection = self.connections.get_mut(&headers.ports[side])?;
-        let header = match &mut connection.carried {
-            Some(carried) => carried.seen.enters(now, side, headers),
+        let header = match &mut connection.shown {
+            Some(shown) => shown.enters(now, side, headers),
             None => Header::opaque(headers.payload),
         };
         let index = connection.entered[side];
@@ -119,16 +155,20 @@ impl Transfers {
     /// A packet of a connection has left the network.
     pub(crate) fn leaves(&mut self, now: Time, packet: &Packet, headers: &Headers) {
         let [source, destination] = headers.ports;
-        let port = if packet.direction() == Direction::Forward { source } else { destination };
+        let forward = packet.direction() == Direction::Forward;
+        let port = if forward { source } else { destination };
         let connection = self.connections.get_mut(&port).filter(|one| one.flow == packet.flow);
-        let Some(Connection { entry, carried: Some(carried), .. }) = connection else { return };
-        if packet.direction() == Direction::Forward {
-            return carried.seen.received(now, headers);
+        let Some(connection) = connection else { return };
+        let Some(shown) = &mut connection.shown else { return };
+        if forward {
+            return shown.received(now, headers);
         }
-        carried.seen.acknowledged(now, headers);
-        if carried.completed.is_none() && carried.seen.acked().0 >= carried.opened.size {
-            carried.completed = Some(now);
-            ended(&mut self.entries[*entry].counts, carried).finished += 1;
+        let complete = shown.acknowledged(now, headers);
+        let counts = &mut self.entries[connection.entry].counts;
+        counts.live -= complete;
+        counts.finished += complete;
+        if complete > 0 && !connection.persistent {
+            connection.leave(counts);
         }
     }
 
@@ -137,11 +177,8 @@ impl Transfers {
         self.listen();
         let mut counts: Vec<EntryCounters> =
             self.entries.iter().map(|entry| entry.counts).collect();
-        for connection in self.connections.values() {
-            if let Some(carried) = connection.carried.as_ref().filter(|one| one.completed.is_none())
-            {
-                counts[connection.entry].carried_bytes += carried.arrived();
-            }
+        for connection in self.connections.values().filter(|connection| connection.counts) {
+            counts[connection.entry].carried_bytes += connection.arrived();
         }
         for (entry, counts) in counts.iter().enumerate() {
             self.samples.push(now, entry, counts);
@@ -151,50 +188,58 @@ impl Transfers {
     /// The rows of all transfers, those under way at `now` included, and the samples.
     pub(crate) fn outcome(mut self, now: Time) -> [Table; 2] {
         self.listen();
-        let left = self.connections.into_values().filter_map(|connection| connection.carried);
-        let mut left: Vec<_> = left.collect();
-        left.sort_by_key(|carried| (carried.completed.unwrap_or(Time::NEVER), carried.opened.flow));
-        for carried in left {
-            let end = if carried.completed.is_some() { End::Finished } else { End::Live };
-            self.rows.push(now, &carried.row(end, Span::ZERO));
+        let shown = self.connections.values_mut().filter_map(|one| one.shown.as_deref_mut());
+        let mut left: Vec<_> = Vec::new();
+        for shown in shown {
+            for carried in shown.end_all() {
+                let end = if carried.is_complete() { End::Finished } else { End::Live };
+                left.push((carried.rank(), shown.row(&carried, end, 0, Span::ZERO)));
+            }
         }
+        left.sort_by_key(|(rank, _)| *rank);
+        left.iter().for_each(|(_, row)| self.rows.push(now, row));
+        let waiting = self.waiting.make_contiguous();
+        waiting.sort_by_key(|waits| (waits.entry, waits.arrival, waits.variant, waits.group));
+        waiting.iter().for_each(|waits| self.rows.push(now, &row_of(waits)));
         [self.rows.into_table(), self.samples.into_table()]
     }
 }
 
-/// A transfer is not under way any more.
-fn ended<'a>(counts: &'a mut EntryCounters, carried: &Carried) -> &'a mut EntryCounters {
+/// What becomes of a transfer with which a connection has nothing to do any more.
+fn end_of(carried: &Carried, counts: &mut EntryCounters) -> End {
+    if carried.is_complete() {
+        return End::Finished;
+    }
     counts.live -= 1;
-    counts.connections -= 1;
-    counts.carried_bytes += carried.arrived();
-    counts
+    counts.failed += 1;
+    End::Failed
 }
 
-impl Carried {
+/// Whether a transfer that begins is the one that waits, or just like it.
+fn is_same(waits: &Waits, begun: &Begun) -> bool {
+    let Waits { entry, variant, group, arrival, size, .. } = *waits;
+    (entry, variant, group) == (begun.entry, begun.variant, begun.group)
+        && (arrival, size) == (begun.arrival, begun.size)
+}
+
+fn row_of(waits: &Waits) -> Row {
+    let Waits { entry, variant, group, arrival, size, ideal } = *waits;
+    let (entry, start, completed) = (entry.into(), None, None);
+    let (counted, end) = (Counted::default(), End::Live);
+    Row { entry, variant, group, arrival, start, completed, size, ideal, counted, end }
+}
+
+impl Connection {
     /// Payload that has reached the receiver in order.
     fn arrived(&self) -> u64 {
-        self.seen.counters.received.in_order_bytes
+        self.shown.as_ref().map_or(0, |shown| shown.arrived())
     }
 
-    /// Its row; `min_rtt` is the kernel's, or zero.
-    fn row(&self, end: End, min_rtt: Span) -> Row {
-        let Opened { entry, variant, group, arrival, start, size, ideal, .. } = self.opened;
-        let mut counters = self.seen.counters;
-        counters.rtt.min_rtt = match min_rtt {
-            Span::ZERO => self.seen.least_rtt().unwrap_or(Span::ZERO),
-            known => known,
-        };
-        Row {
-            entry: entry.into(),
-            variant,
-            group,
-            arrival,
-            start: Some(start),
-            completed: self.completed,
-            size,
-            ideal,
-            counted: Counted::from(&counters.report(true)),
-            end,
+    /// It is not open any more.
+    fn leave(&mut self, counts: &mut EntryCounters) {
+        if std::mem::replace(&mut self.counts, false) {
+            counts.connections -= 1;
+            counts.carried_bytes += self.arrived();
         }
     }
 }
@@ -209,6 +254,7 @@ mod tests {
     use sojourn_sim::sim::{Surroundings, arrivals};
 
     use super::*;
+    use crate::news::Written;
     use crate::wire::{Sacks, Segment, Transport};
 
     const SYN: u8 = 0x02;
@@ -218,33 +264,44 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    fn transfers() -> Transfers {
-        let text = "duration = \"9 s\"\n[topology]\nkind = \"dumbbell\"\n\
-                    bottleneck = { rate = \"10 Mbit/s\" }\n[[arrivals]]\ncca = \"reno\"\n\
-                    rtt = \"20 ms\"\nrate = \"1 /s\"\nsize = \"2 kB\"";
-        let scenario = Scenario::from_toml(text, &Arc::new(catalogue::core())).unwrap();
+    /// Those of an entry with these keys.
+    fn transfers(keys: &str) -> Transfers {
+        let text = format!(
+            "duration = \"9 s\"\n[topology]\nkind = \"dumbbell\"\n\
+             bottleneck = {{ rate = \"10 Mbit/s\" }}\n[[arrivals]]\ncca = \"reno\"\n\
+             rtt = \"20 ms\"\nrate = \"1 /s\"\nsize = \"2 kB\"\n{keys}"
+        );
+        let scenario = Scenario::from_toml(&text, &Arc::new(catalogue::core())).unwrap();
         let addresses = Surroundings::new(&scenario, None).unwrap().addresses;
         let entries = arrivals::entries(&scenario, &addresses).unwrap();
         Transfers::new(entries, at(9_000), None)
     }
 
     /// A connection is opened at this time from this port, for 2000 bytes.
-    fn open(transfers: &mut Transfers, ms: u64, port: u16) {
-        let (entry, variant, group) = (0, 0, 0);
+    fn begun(ms: u64, port: u16) -> Begun {
+        let (entry, variant, number, group) = (0, 0, 0, 0);
         let (arrival, start, ideal) = (at(ms), at(ms), Span::from_millis(50));
         let flow = 1 << 24 | u32::from(port);
-        let size = 2000;
-        transfers.hear(News::Opened(Opened {
+        let (size, ends, waited, persistent) = (2000, 2000, false, false);
+        Begun {
             port,
             entry,
             variant,
             flow,
+            number,
             group,
             arrival,
             start,
             size,
             ideal,
-        }));
+            ends,
+            waited,
+            persistent,
+        }
+    }
+
+    fn open(transfers: &mut Transfers, ms: u64, port: u16) {
+        transfers.hear(News::Begun(begun(ms, port)));
     }
 
     fn close(transfers: &mut Transfers, port: u16) {
@@ -267,7 +324,7 @@ mod tests {
 
     #[test]
     fn packets_tell_what_becomes_of_transfers() {
-        let mut transfers = transfers();
+        let mut transfers = transfers("");
         open(&mut transfers, 1_000, 1024);
         pass(&mut transfers, 0, 1_000, [0, 0], (SYN, 0));
         pass(&mut transfers, 1, 1_010, [0, 1], (SYN | ACK, 0));
@@ -293,5 +350,68 @@ mod tests {
         assert_eq!((column("finished"), column("failed")), (vec![0.0, 1.0], vec![0.0, 1.0]));
         assert_eq!(column("carried_bytes"), [2000.0, 2000.0]);
         assert_eq!(column("connections"), column("live"));
+    }
+
+    #[test]
+    fn transfers_of_a_persistent_connection_end_where_their_bytes_do() {
+        let mut transfers = transfers("connections = \"pool\"");
+        let first = Begun { persistent: true, ..begun(1_000, 1024) };
+        let Begun { entry, variant, group, arrival, size, ideal, .. } = first;
+        let waits = Waits { entry, variant, group, arrival, size, ideal };
+        [News::Begun(first), News::Waits(waits), News::Waits(waits)]
+            .into_iter()
+            .for_each(|news| transfers.hear(news));
+        pass(&mut transfers, 0, 1_000, [0, 0], (SYN, 0));
+        pass(&mut transfers, 1, 1_010, [0, 1], (SYN | ACK, 0));
+        pass(&mut transfers, 0, 1_020, [1, 1], (ACK, 1000));
+        pass(&mut transfers, 0, 1_021, [1001, 1], (ACK, 1000));
+        transfers.sample(at(1_035));
+        pass(&mut transfers, 1, 1_031, [1, 2001], (ACK, 0));
+        let (port, min_rtt) = (1024, Span::from_millis(15));
+        transfers.hear(News::Ended(Ended { port, number: 0, timeouts: 1, min_rtt }));
+        let (number, start, ends) = (1, at(1_041), u64::MAX);
+        transfers.hear(News::Begun(Begun { number, start, ends, waited: true, ..first }));
+        pass(&mut transfers, 0, 1_041, [2001, 1], (ACK, 1000));
+        transfers.hear(News::Written(Written { port, number, ends: 4000 }));
+        pass(&mut transfers, 0, 1_042, [3001, 1], (ACK, 1000));
+        pass(&mut transfers, 0, 1_060, [2001, 1], (ACK, 1000));
+        pass(&mut transfers, 1, 1_070, [1, 3001], (ACK, 0));
+        pass(&mut transfers, 1, 1_090, [1, 4001], (ACK, 0));
+        transfers.hear(News::Ended(Ended { port, number, timeouts: 0, min_rtt }));
+        close(&mut transfers, port);
+        transfers.sample(at(2_000));
+        let [rows, samples] = transfers.outcome(at(2_000));
+        let column = |name: &str| rows.reals(name).unwrap();
+        assert_eq!(column("outcome"), [0.0, 0.0, 1.0]);
+        assert_eq!(column("start")[..2], [1.0, 1.041]);
+        assert_eq!(column("completed")[..2], [1.041, 1.1]);
+        assert!(column("start")[2].is_nan() && column("completed")[2].is_nan());
+        assert_eq!(column("retransmissions"), [0.0, 1.0, 0.0]);
+        assert_eq!(column("timeouts"), [1.0, 0.0, 0.0]);
+        let column = |name: &str| samples.reals(name).unwrap();
+        assert_eq!((column("arrived"), column("waiting")), (vec![3.0, 3.0], vec![2.0, 1.0]));
+        assert_eq!((column("live"), column("connections")), (vec![1.0, 0.0], vec![1.0, 0.0]));
+        assert_eq!((column("finished"), column("failed")), (vec![0.0, 2.0], vec![0.0, 0.0]));
+        assert_eq!(column("carried_bytes"), [2000.0, 4000.0]);
+    }
+
+    #[test]
+    fn a_response_is_complete_when_it_is_acknowledged_and_its_request_counts() {
+        let mut transfers = transfers("request = \"500 B\"");
+        open(&mut transfers, 1_000, 1024);
+        pass(&mut transfers, 1, 1_000, [0, 0], (SYN, 0));
+        pass(&mut transfers, 0, 1_010, [0, 1], (SYN | ACK, 0));
+        pass(&mut transfers, 1, 1_020, [1, 1], (ACK, 500));
+        pass(&mut transfers, 1, 1_025, [1, 1], (ACK, 500));
+        pass(&mut transfers, 0, 1_040, [1, 501], (ACK, 1000));
+        pass(&mut transfers, 0, 1_041, [1001, 501], (ACK, 1000));
+        transfers.sample(at(1_055));
+        pass(&mut transfers, 1, 1_060, [501, 2001], (ACK, 0));
+        close(&mut transfers, 1024);
+        let [rows, samples] = transfers.outcome(at(2_000));
+        let column = |name: &str| rows.reals(name).unwrap();
+        assert_eq!((column("outcome"), column("completed")), (vec![0.0], vec![1.07]));
+        assert_eq!((column("retransmissions"), column("rtt")), (vec![1.0], vec![0.029]));
+        assert_eq!(samples.reals("carried_bytes").unwrap(), [2000.0]);
     }
 }

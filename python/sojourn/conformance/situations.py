@@ -136,7 +136,15 @@ _HOSTS: list[Document] = [
     {"cca": "cubic", "from": name, "to": "server", "start": f"{index} s"}
     for index, name in enumerate(("a", "b", "b"))
 ]
+#: To two hosts, each flow from a server of its own.
+_INWARD: list[Document] = [
+    {"cca": "cubic", "from": f"server {index}", "to": name, "start": f"{index} s"}
+    for index, name in enumerate(("a", "b", "b"))
+]
 _DOWNLOAD: list[Document] = [{"cca": "cubic", "direction": "reverse"}]
+#: Whose addresses a NAT hides, in our table and in the kernel's.
+_OUT: Fields = {"masquerade": "source"}
+_IN: Fields = {"masquerade": "destination"}
 #: An uplink that the acknowledgments of a download fill.
 _UPLINK: dict[str, Any] = {
     "rate": 0.25e6,
@@ -145,9 +153,19 @@ _UPLINK: dict[str, Any] = {
 }
 
 
-def _shaped(told: str, flows: list[Document], ours: Fields, theirs: Fields) -> Mode:
-    path = Path(f"shaped to {_RATE}, {told}", {}, seconds=20)
+def _shaped(
+    told: str, flows: list[Document], ours: Fields, theirs: Fields, seconds: int = 20
+) -> Mode:
+    path = Path(f"shaped to {_RATE}, {told}", {}, seconds=seconds)
     return Mode(path, flows, {"bandwidth": _RATE, **ours}, {"base_rate64": _BYTES, **theirs})
+
+
+def _behind_nat(told: str, flows: list[Document], ours: Fields, theirs: Fields) -> Mode:
+    """Packets of 1500 B, a multiple of the quantum and of its half and third: the dither, which
+    differs, decides no turn in this time.
+    """
+    own, their = {"overhead": "0 B", **ours}, {"overhead": 0, **theirs}
+    return _shaped(f"no overhead, {told}", flows, own, their, seconds=10)
 
 
 #: For Cake alone.
@@ -205,6 +223,30 @@ CAKE: Mapping[str, Mode] = {
         _HOSTS,
         {"isolation": "hosts"},
         {"flow_mode": 3},
+    ),
+    "NAT": _behind_nat(
+        "three Cubic of two hosts behind a NAT, dual-srchost",
+        _HOSTS,
+        {"isolation": "dual-srchost", **_OUT},
+        {"flow_mode": 5, **_OUT},
+    ),
+    "NAT, looked up": _behind_nat(
+        "the same with `nat`",
+        _HOSTS,
+        {"isolation": "dual-srchost", "nat": True, **_OUT},
+        {"flow_mode": 5, "nat": 1, **_OUT},
+    ),
+    "NAT on the way in": _behind_nat(
+        "three Cubic of three servers to two hosts behind a NAT, triple-isolate",
+        _INWARD,
+        {"isolation": "triple-isolate", **_IN},
+        {"flow_mode": 7, **_IN},
+    ),
+    "NAT on the way in, looked up": _behind_nat(
+        "the same with `nat`",
+        _INWARD,
+        {"isolation": "triple-isolate", "nat": True, **_IN},
+        {"flow_mode": 7, "nat": 1, **_IN},
     ),
     "ACK filter": Mode(
         Path("an uplink of 0.25 Mbit/s, filled by the ACKs of a download", {}, **_UPLINK),

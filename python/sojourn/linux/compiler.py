@@ -15,6 +15,7 @@ from typing import Literal
 
 from sojourn import regular_file
 from sojourn.errors import refused
+from sojourn.json_types import Fields
 from sojourn.linux.source import Source
 
 Shim = Literal["control", "queue"]
@@ -48,11 +49,12 @@ def digest(source: Source, options: Sequence[str]) -> str:
     return told.hexdigest()
 
 
-def options(
-    source: Source, shim: Shim, version: str, hz: int, observed: Sequence[str]
-) -> tuple[str, ...]:
-    """What is told to the compiler about a source."""
-    given = [f"-DSOJOURN_LINUX={VERSIONS[version]:#x}", f"-DHZ={hz}", f"-DSOJOURN_{shim.upper()}"]
+def options(source: Source, shim: Shim, table: Fields) -> tuple[str, ...]:
+    """What is told to the compiler about a source, whose table has all of its keys."""
+    version, observed = VERSIONS[table["version"]], table["observe"]
+    given = [f"-DSOJOURN_LINUX={version:#x}", f"-DHZ={table['hz']}", f"-DSOJOURN_{shim.upper()}"]
+    if shim == "queue":
+        given.append(f"-DSOJOURN_MASQUERADE=MASQUERADE_{table['masquerade'].upper()}")
     if shim == "queue" and source.policy:
         policy, names = source.policy
         given.append(f"-DSOJOURN_POLICY={policy}")

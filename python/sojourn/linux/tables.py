@@ -16,9 +16,11 @@ from sojourn.linux import compiler
 from sojourn.linux.source import Source
 from sojourn.names import unknown
 
+_BOTH = ("kind", "source", "version", "hz", "observe", "digest", "abi")
 #: Keys of a table that are not parameters of the module.
-KEYS = ("kind", "source", "version", "hz", "observe", "digest", "abi")
+KEYS: Mapping[compiler.Shim, tuple[str, ...]] = {"control": _BOTH, "queue": (*_BOTH, "masquerade")}
 _DEFAULTS: Mapping[str, object] = {"version": "6.1", "hz": 1000, "observe": []}
+_MASQUERADES = ("none", "source", "destination")
 
 
 def completed(table: Fields, shim: compiler.Shim) -> dict[str, object]:
@@ -30,6 +32,9 @@ def completed(table: Fields, shim: compiler.Shim) -> dict[str, object]:
     """
     made: Fields = {**_DEFAULTS, **table}
     _check(made)
+    if shim == "queue":
+        made = {"masquerade": "none", **made}
+        _check_masquerade(made["masquerade"])
     source = Source(Path(made["source"]))
     try:
         files = source.files
@@ -49,11 +54,11 @@ def completed(table: Fields, shim: compiler.Shim) -> dict[str, object]:
 
 def described(table: Fields) -> dict[str, object]:
     """The table with the module's parameters at their values; runs the module's code."""
-    given = {key: value for key, value in table.items() if key not in KEYS}
+    given = {key: value for key, value in table.items() if key not in KEYS["control"]}
     library = str(_library(table, "control"))
     told = json.loads(_internal.describe_library(json.dumps({"path": library, **given})))
     del told["path"]
-    return {key: table[key] for key in KEYS if key in table} | told
+    return {key: table[key] for key in KEYS["control"] if key in table} | told
 
 
 def checked(table: Fields) -> dict[str, object]:
@@ -61,7 +66,7 @@ def checked(table: Fields) -> dict[str, object]:
     policy = Source(Path(table["source"])).policy
     names = list(policy[1]) if policy else []
     for key, value in table.items():
-        if key in KEYS:
+        if key in KEYS["queue"]:
             continue
         if key not in names:
             raise refused(key, unknown("attribute", key, names))
@@ -83,7 +88,7 @@ def loadable(text: str, shim: compiler.Shim) -> str:
     the module keeps in globals.
     """
     table = json.loads(text)
-    given = {key: value for key, value in table.items() if key not in KEYS}
+    given = {key: value for key, value in table.items() if key not in KEYS[shim]}
     kept = _library(table, shim)
     name = hashlib.blake2b(json.dumps(given, sort_keys=True).encode(), digest_size=8).hexdigest()
     own = kept.with_suffix(f".{name}.so")
@@ -100,12 +105,17 @@ def _library(table: Fields, shim: compiler.Shim) -> Path:
 
 
 def _options(table: Fields, shim: compiler.Shim) -> tuple[str, ...]:
-    source, observed = Source(Path(table["source"])), table["observe"]
-    return compiler.options(source, shim, table["version"], table["hz"], observed)
+    return compiler.options(Source(Path(table["source"])), shim, table)
+
+
+def _check_masquerade(given: object) -> None:
+    if given not in _MASQUERADES:
+        told = f"{literal.given(given)} given; expected none, source or destination"
+        raise refused("masquerade", told)
 
 
 def _check(table: Fields) -> None:
-    source, version, hz, observed = (table.get(key) for key in KEYS[1:5])
+    source, version, hz, observed = (table.get(key) for key in _BOTH[1:5])
     if not isinstance(source, str):
         raise refused("source", "is missing; expected the file of a kernel module's source")
     if version not in compiler.VERSIONS:

@@ -1,7 +1,8 @@
 """What replications tell: intervals, comparisons of many pairs at once, how many runs it takes.
 
-Everything rests on scipy and statsmodels, which are imported when they are needed; random draws
-within are fixed, so that the same values give the same answer.
+Everything rests on scipy and statsmodels, parts of which take longer to import than most commands
+to run, and are imported by the functions that need them; random draws within are fixed, so that the
+same values give the same answer.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.stats import mannwhitneyu, permutation_test, ttest_ind, ttest_rel
-from statsmodels.stats.weightstats import ttost_ind, ttost_paired
 
 from sojourn.statistics.values import CONFIDENCE, Values
 
@@ -29,6 +27,8 @@ def intervals(a: Values, b: Values, *, paired: bool) -> tuple[Values, Values]:
     """Ends of Student's interval of the difference of the means, Welch's where unpaired; NaN where
     no values differ from each other.
     """
+    from scipy.stats import ttest_ind, ttest_rel
+
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)  # rows of equal values
         test = ttest_rel(a, b, axis=1) if paired else ttest_ind(a, b, axis=1, equal_var=False)
@@ -39,6 +39,8 @@ def intervals(a: Values, b: Values, *, paired: bool) -> tuple[Values, Values]:
 
 def cliffs_delta(a: Values, b: Values) -> Values:
     """How much likelier a value of ``a`` exceeds one of ``b`` than the other way: -1 to 1."""
+    from scipy.stats import mannwhitneyu
+
     wins = mannwhitneyu(a, b, axis=1, method="asymptotic").statistic
     return np.asarray(2 * wins / (a.shape[1] * b.shape[1]) - 1)
 
@@ -66,6 +68,8 @@ def _permuted(a: Values, b: Values, resamples: int, *, paired: bool) -> Values:
 
 
 def _test(a: Values, b: Values, resamples: int, *, paired: bool) -> Values:
+    from scipy.stats import permutation_test
+
     def mean(differences: Values, axis: int) -> Values:
         return np.mean(differences, axis=axis)
 
@@ -90,6 +94,8 @@ def equivalence(a: Values, b: Values, margins: Values, *, paired: bool) -> Value
     """p-values of the two one-sided tests that the means differ by less than the margin; 1 where no
     values differ from each other.
     """
+    from statsmodels.stats.weightstats import ttost_ind, ttost_paired
+
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)  # rows of equal values
         if paired:

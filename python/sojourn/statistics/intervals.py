@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import DegenerateDataWarning, bootstrap, ttest_1samp
+from scipy.special import stdtrit
 
 from sojourn.statistics.values import CONFIDENCE, Interval, Values, defined
 
@@ -20,13 +20,16 @@ def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval
     known = defined(values)
     if len(np.unique(known)) < 2:
         return None
-    return Interval(*map(float, ttest_1samp(known, 0.0).confidence_interval(confidence)))
+    half = stdtrit(len(known) - 1, 0.5 + confidence / 2) * known.std(ddof=1) / np.sqrt(len(known))
+    return Interval(float(known.mean() - half), float(known.mean() + half))
 
 
 def quantile_interval(
     values: ArrayLike, quantile: float = 0.5, confidence: float = CONFIDENCE
 ) -> Interval | None:
     """Of a quantile, the median by default; ``None`` where resampling cannot tell."""
+    from scipy.stats import DegenerateDataWarning, bootstrap
+
     known = defined(values)
     if len(np.unique(known)) < 2:
         return None

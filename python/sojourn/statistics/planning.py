@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import ceil, comb, isfinite, log2
 
-from statsmodels.stats.power import normal_sample_size_one_tail
-
 #: The chance that so many runs decide, if the difference is as it has been measured.
 POWER = 0.8
 #: More runs than this per side are no advice.
@@ -18,6 +16,8 @@ def needed(difference: float, deviation: float, margin: float, level: float) -> 
 
     ``deviation`` is that of the difference of two runs. Normal approximation.
     """
+    from statsmodels.stats.power import normal_sample_size_one_tail
+
     distance = abs(difference)
     enough = []
     if distance > 0:

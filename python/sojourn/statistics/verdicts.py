@@ -9,8 +9,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import fisher_exact
-from statsmodels.stats.multitest import multipletests
 
 from sojourn.statistics import difference, stopping
 from sojourn.statistics.planning import fewest, needed
@@ -94,6 +92,8 @@ def judge(pairs: Iterable[Pair], level: float = LEVEL) -> list[Finding]:
     """A finding on each pair; the chance of any false one is ``level`` for differences, and the
     same for equivalences.
     """
+    from statsmodels.stats.multitest import multipletests
+
     cases = [_case(pair) for pair in pairs]
     tested = [case for case in cases if case.testable]
     one_sided = [case for case in cases if _only_one_defined(case)]
@@ -190,6 +190,8 @@ def _only_one_defined(case: _Case) -> bool:
 
 def _of_being_defined(pair: Pair) -> float:
     """p-value of Fisher's test that a value is as often defined on both sides."""
+    from scipy.stats import fisher_exact
+
     counts = [
         [int(np.isnan(side).sum()), int((~np.isnan(side)).sum())] for side in (pair.a, pair.b)
     ]

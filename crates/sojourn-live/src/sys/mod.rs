@@ -25,6 +25,7 @@ nix::ioctl_write_ptr_bad!(set_queue_length, libc::SIOCSIFTXQLEN, libc::ifreq);
 nix::ioctl_write_ptr_bad!(set_flags, libc::SIOCSIFFLAGS, libc::ifreq);
 nix::ioctl_write_ptr_bad!(set_feature, SIOCETHTOOL, libc::ifreq);
 nix::ioctl_write_ptr_bad!(attach, libc::TUNSETIFF as libc::Ioctl, libc::ifreq);
+nix::ioctl_read_bad!(outstanding, libc::TIOCOUTQ, libc::c_int);
 
 /// The request that ethtool(8) makes.
 const SIOCETHTOOL: libc::Ioctl = 0x8946;
@@ -137,14 +138,52 @@ pub(crate) const FASTEST: u64 = u64::MAX - 1;
 /// # Errors
 /// Errors of the kernel.
 pub(crate) fn pace(socket: &OwnedFd, rate: u64) -> Result<()> {
-    let length = size_of::<u64>() as libc::socklen_t;
-    let (level, name) = (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
-    let value = (&raw const rate).cast();
+    set_option(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), &rate)
+}
+
+/// Lets a TCP socket report in its error queue that the last byte of a call has been acknowledged,
+/// without that byte (`SO_TIMESTAMPING`).
+///
+/// # Errors
+/// Errors of the kernel.
+pub(crate) fn report_acknowledgments(socket: &OwnedFd) -> Result<()> {
+    let flags: libc::c_uint = libc::SOF_TIMESTAMPING_TX_ACK | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+    set_option(socket, (libc::SOL_SOCKET, libc::SO_TIMESTAMPING), &flags)
+}
+
+/// Lets a TCP socket accept no more while it has so many bytes that have not been sent
+/// (`TCP_NOTSENT_LOWAT`).
+///
+/// # Errors
+/// Errors of the kernel.
+pub(crate) fn limit_unsent(socket: &OwnedFd, bytes: u32) -> Result<()> {
+    set_option(socket, (libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT), &bytes)
+}
+
+/// Sets an option, whose value is an integer, to one of its length.
+fn set_option<T>(
+    socket: &OwnedFd,
+    (level, name): (libc::c_int, libc::c_int),
+    value: &T,
+) -> Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    let value = std::ptr::from_ref(value).cast();
     // SAFETY: the kernel reads `length` bytes of the value.
     match unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value, length) } {
         0 => Ok(()),
         _ => Err(Error::last_os_error()),
     }
+}
+
+/// Bytes written to a TCP socket that have not been acknowledged, its end counting as one (`SIOCOUTQ`).
+///
+/// # Errors
+/// Errors of the kernel.
+pub(crate) fn unacknowledged(socket: &OwnedFd) -> Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the request writes one integer.
+    unsafe { outstanding(socket.as_raw_fd(), &raw mut bytes) }.map_err(Error::from)?;
+    Ok(bytes as u64) // it is not negative
 }
 
 /// Resets a connection: data that has been written and not sent is discarded.

@@ -18,10 +18,9 @@ use sojourn_base::units::Time;
 use sojourn_net::queue::kernel::with_gates;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::{Surroundings, arrivals};
-use sojourn_sim::spec::Flow;
 
 use super::control::{PIECE, ROOM, Report, Said, report_after};
-use super::devices::{Namespace, move_to, set_up};
+use super::devices::{move_to, set_up};
 use super::failure::doing;
 use super::frames::{CONTROL, CONTROL_PORT};
 use super::receive::{receive, receive_all};
@@ -29,7 +28,10 @@ use super::{HOSTS, routers};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::flows::{Told, mtu};
-use crate::namespace::{RECEIVERS, SENDERS, limit_send_buffers, remember, settings};
+use crate::namespace::{
+    Namespace, Namespaces, RECEIVERS, SENDERS, limit_send_buffers, remember, settings,
+};
+use crate::news::Tell;
 use crate::opener::Opener;
 use crate::senders::{Senders, Writer};
 use crate::{sockets, sys, windows};
@@ -57,12 +59,6 @@ pub fn run(catalogue: &Arc<Catalogue>) {
         }
     };
     drop(failed); // whether it could be told or not, there is nothing left to do
-}
-
-/// Namespaces of the senders and of the receivers.
-struct Namespaces {
-    senders: Namespace,
-    receivers: Namespace,
 }
 
 /// Makes the hosts; the calling thread is in the senders' namespace.
@@ -126,7 +122,7 @@ fn act(
     windows::add_addresses(&paths, CARDS[1]).map_err(failed)?;
     let _routers = routers::make(&gates, &namespaces.receivers, mtu)?;
     setrlimit(Resource::RLIMIT_NOFILE, MOST_FILES, MOST_FILES).map_err(|e| failed(e.into()))?;
-    let _unread = wait_for_all(&paths)?;
+    let _unread = wait_for_all(&scenario)?;
     namespaces.senders.enter().map_err(failed)?;
     remember(scenario.tcp_metrics).map_err(failed)?;
     limit_send_buffers(&paths).map_err(failed)?;
@@ -137,8 +133,8 @@ fn act(
         let socket = Arc::new(sockets::open(&flow)?);
         writers.push(Writer::new(flow, facts, application, socket, Arc::<Told>::default()));
     }
-    let opener =
-        Opener::new(&scenario, entries, Box::new(move |news| say(control, &Said::News(news))));
+    let tell: Tell<'_> = Box::new(move |news| say(control, &Said::News(news)));
+    let opener = Opener::new(&scenario, entries, namespaces, tell);
     sleep(BEGINNING.saturating_sub(uptime()?));
     let clock = Clock::start();
     let mut agent = Agent { control, clock, senders: Senders { writers, opener }, tcp };
@@ -148,9 +144,9 @@ fn act(
 
 /// Makes the receivers; returns the sockets of datagrams, which are counted where they leave the
 /// network and need not be read.
-fn wait_for_all(paths: &[Flow<'_>]) -> Result<Vec<OwnedFd>, Error> {
+fn wait_for_all(scenario: &Scenario) -> Result<Vec<OwnedFd>, Error> {
     let mut unread = Vec::new();
-    for path in paths {
+    for path in scenario.paths().iter().filter(|path| !sockets::asks(path, scenario)) {
         let socket = sockets::wait_for(path)?;
         let made = match (sockets::is_tcp(path), path.arrives) {
             (true, false) => receive(socket),

@@ -2,7 +2,7 @@
 
 use sojourn_base::units::{Span, Time};
 
-use crate::news::{Closed, News, Opened};
+use crate::news::News;
 
 /// Bytes of the scenario in one answer.
 pub const PIECE: usize = 1024;
@@ -18,7 +18,7 @@ pub enum Said<'a> {
     Begun(Span),
     /// States of connections.
     Reports(&'a [u8]),
-    /// What has happened to a connection that comes and goes.
+    /// What has happened to a transfer or its connection.
     News(News),
     /// The agent has failed.
     Failed(&'a str),
@@ -32,8 +32,7 @@ impl<'a> Said<'a> {
             Said::Piece(number) => with(b'P', &number.to_ne_bytes()),
             Said::Begun(passed) => with(b'B', &passed.as_nanos().to_ne_bytes()),
             Said::Reports(reports) => with(b'R', reports),
-            Said::News(News::Opened(opened)) => with(b'O', &opened.to_bytes()),
-            Said::News(News::Closed(closed)) => with(b'C', &closed.to_bytes()),
+            Said::News(news) => with(b'N', &news.to_bytes()),
             Said::Failed(why) => with(b'F', why.as_bytes()),
         }
     }
@@ -45,8 +44,7 @@ impl<'a> Said<'a> {
             b'P' => Said::Piece(u32::from_ne_bytes(content.try_into().ok()?)),
             b'B' => Said::Begun(Span::from_nanos(u64::from_ne_bytes(content.try_into().ok()?))),
             b'R' => Said::Reports(content),
-            b'O' => Said::News(News::Opened(Opened::parse(content)?)),
-            b'C' => Said::News(News::Closed(Closed::parse(content)?)),
+            b'N' => Said::News(News::parse(content)?),
             b'F' => Said::Failed(std::str::from_utf8(content).ok()?),
             _ => return None,
         })
@@ -102,6 +100,7 @@ pub fn report_after(now: Time) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::news::Closed;
 
     #[test]
     fn what_is_said_is_understood() {

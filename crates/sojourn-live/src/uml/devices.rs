@@ -1,55 +1,15 @@
 //! Network cards inside a kernel: moved into their hosts' namespaces, with addresses.
 
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd};
 
 use nix::net::if_::if_nametoindex;
-use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 
-use crate::namespace::{self, NETMASK};
+use crate::namespace::{self, NETMASK, Namespace};
 use crate::sys::{Setting, configure};
-
-/// A network namespace of the kernel.
-#[derive(Debug)]
-pub(super) struct Namespace(File);
-
-impl Namespace {
-    /// The namespace of the calling thread.
-    ///
-    /// # Errors
-    /// Those of the kernel.
-    pub(super) fn current() -> io::Result<Self> {
-        File::open("/proc/thread-self/ns/net").map(Namespace)
-    }
-
-    /// A new namespace, which the calling thread enters.
-    ///
-    /// # Errors
-    /// Those of the kernel.
-    pub(super) fn enter_new() -> io::Result<Self> {
-        unshare(CloneFlags::CLONE_NEWNET)?;
-        namespace::settings()?;
-        Namespace::current()
-    }
-
-    /// Moves the calling thread into it.
-    ///
-    /// # Errors
-    /// Those of the kernel.
-    pub(super) fn enter(&self) -> io::Result<()> {
-        Ok(setns(&self.0, CloneFlags::CLONE_NEWNET)?)
-    }
-}
-
-impl AsFd for Namespace {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
 
 /// Gives a card of the calling thread's namespace an address, and enables it. Without address
 /// resolution, which would take a round trip: there is only one card behind it.

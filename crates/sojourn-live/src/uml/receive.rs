@@ -6,14 +6,10 @@
 //! receiver that always reads.
 
 use std::io;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
-use std::thread::Builder;
 
-use crate::sys::discard;
-
-/// Stack size of a thread that calls no functions.
-const STACK: usize = 64 * 1024;
+use crate::reading::{in_thread, read};
 
 /// Reads from the connections of a listening socket one after the other, in the network namespace in
 /// which that was created.
@@ -43,12 +39,4 @@ pub(super) fn receive_all(socket: OwnedFd) -> io::Result<()> {
             let _ = in_thread(move || read(&connection)); // its sender tells that it failed
         }
     })
-}
-
-fn read(connection: &TcpStream) {
-    while discard(connection).is_ok_and(|bytes| bytes > 0) {}
-}
-
-fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    Builder::new().stack_size(STACK).spawn(work).map(|_| ())
 }

@@ -7,12 +7,12 @@ use sojourn_net::queue::kernel::{Gate, KIND, Wanted};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::topology::PlannedLink;
 
-use super::devices::{Namespace, set_up};
+use super::devices::set_up;
 use super::failure::doing;
 use super::{HOSTS, devices};
 use crate::error::Error;
 use crate::iproute;
-use crate::namespace;
+use crate::namespace::{self, Namespace};
 use crate::sys::{Setting, configure};
 
 /// Bytes of an Ethernet header, which the kernel counts.

@@ -71,7 +71,7 @@ pub(crate) fn linux_queue_entry() -> Entry<Queue> {
         listing: Listing {
             name: "linux",
             source: sojourn_abi::queue::SOURCE,
-            schema: schemas::linux,
+            schema: schemas::linux_queue,
             canonical: |params, _| canonical("linux queue", params),
         },
         facts: QueueFacts { marks: true, reorders: true },

@@ -37,6 +37,16 @@ pub(super) fn linux() -> Value {
     table(keys, &["source"])
 }
 
+/// The source of a kernel's queue discipline.
+pub(super) fn linux_queue() -> Value {
+    let mut schema = linux();
+    schema["properties"]["masquerade"] = json!({
+        "type": "string", "enum": ["none", "source", "destination"], "default": "none",
+        "description": "Address that a NAT in the same router has replaced by the router's own.",
+    });
+    schema
+}
+
 fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }

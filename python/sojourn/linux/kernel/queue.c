@@ -1,9 +1,11 @@
 /* A queue discipline of the kernel as one of Sojourn's: the module's source, unchanged, and what
  * calls it. SOJOURN_SOURCE is its file; SOJOURN_ATTRIBUTES the attributes that configure it, each as
- * X(constant, name), and SOJOURN_POLICY the table with their types; the others as in control.c.
+ * X(constant, name), and SOJOURN_POLICY the table with their types; SOJOURN_MASQUERADE what a NAT
+ * hides; the others as in control.c.
  */
 #include SOJOURN_SOURCE
 
+#include "conntrack.h"
 #include "params.h"
 #include "qdisc.h"
 #include "sojourn_queue.h"
@@ -200,6 +202,21 @@ static void write_tcp(struct tcphdr *tcp, const struct sojourn_packet *packet)
 	((unsigned char *)tcp)[13] = from->flags;
 }
 
+/* As a NAT of the same router leaves a packet: on its way out the source is the router, and the packet
+ * knows its connection; on its way in the destination still is, and it will be known later.
+ */
+static void masquerade(struct sk_buff *skb)
+{
+	struct iphdr *ip = ip_hdr(skb);
+	u32 *address = SOJOURN_MASQUERADE == MASQUERADE_SOURCE ? &ip->saddr : &ip->daddr;
+
+	if (SOJOURN_MASQUERADE == MASQUERADE_NONE)
+		return;
+	skb->hidden = *address;
+	*address = htonl(SOJOURN_ROUTER);
+	skb->_nfct = SOJOURN_MASQUERADE == MASQUERADE_SOURCE;
+}
+
 static struct sk_buff *packet_of(struct discipline *d, const struct sojourn_packet *packet)
 {
 	struct sk_buff *skb = d->spare;
@@ -230,6 +247,7 @@ static struct sk_buff *packet_of(struct discipline *d, const struct sojourn_pack
 	ip->tot_len = htons(packet->size);
 	ip->saddr = htonl(0x0a000000 | packet->source);
 	ip->daddr = htonl(0x0a000000 | packet->destination);
+	masquerade(skb);
 	write_tcp(tcp_hdr(skb), packet);
 	return skb;
 }

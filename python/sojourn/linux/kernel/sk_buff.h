@@ -87,8 +87,9 @@ struct sk_buff {
 	u16 tc_index;
 	unsigned char *head, *data, *tail, *end;
 	struct skb_shared_info shared;
-	/* Sojourn's: the packet it stands for, and its headers. */
-	u32 packet;
+	unsigned long _nfct;
+	/* Sojourn's: the packet it stands for, the address that a NAT hides, and its headers. */
+	u32 packet, hidden;
 	unsigned char headers[96] __aligned(4);
 };
 struct sk_buff_head {

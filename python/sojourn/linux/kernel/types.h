@@ -22,7 +22,13 @@ enum { EPERM = 1, ENOENT = 2, EIO = 5, ENXIO = 6, EAGAIN = 11, ENOMEM = 12, EBUS
 #define CONFIG_HZ HZ
 #define CONFIG_INET 1
 #define CONFIG_NET_CLS_ACT 1
-#define IS_ENABLED(option) 0
+#define CONFIG_NF_CONNTRACK 1
+/* Whether an option is defined as 1: then its value, pasted, puts an argument before the others. */
+#define SOJOURN_BEFORE_1 0,
+#define SOJOURN_SECOND(first, second, ...) second
+#define SOJOURN_PICK(before) SOJOURN_SECOND(before 1, 0)
+#define SOJOURN_IS_ONE(value) SOJOURN_PICK(SOJOURN_BEFORE_##value)
+#define IS_ENABLED(option) SOJOURN_IS_ONE(option)
 #define IS_BUILTIN(option) 0
 #define IS_MODULE(option) 0
 

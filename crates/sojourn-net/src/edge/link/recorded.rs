@@ -29,9 +29,12 @@ impl Medium for RecordedLink {
     }
 
     fn poll(&mut self, now: Time) -> Option<(usize, Packet)> {
-        let packet = self.link.poll(now)?;
-        self.tap.deliver(now, &packet);
-        Some((0, packet))
+        let mut packet = Packet::default();
+        let arrived = self.link.poll_into(now, &mut packet);
+        arrived.then(|| {
+            self.tap.deliver(now, &packet);
+            (0, packet)
+        })
     }
 
     fn next_wakeup(&self) -> Option<Time> {

@@ -69,35 +69,28 @@ pub(super) struct Passage<'a> {
     pub comment: Option<&'a str>,
 }
 
-/// Appends a packet whose bytes `write` appends, unless that returns false. There are more of these than
-/// of anything else, so what has the same size each time is appended at once.
-pub(super) fn packet(
-    out: &mut Vec<u8>,
-    passage: &Passage<'_>,
-    write: impl FnOnce(&mut Vec<u8>) -> bool,
-) {
-    let start = out.len();
+/// Appends a packet with these bytes. There are more of these than of anything else, so what has the
+/// same size each time is appended at once.
+pub(super) fn packet(out: &mut Vec<u8>, passage: &Passage<'_>, bytes: &[u8]) {
     let [high, low] = [(passage.time >> 32) as u32, passage.time as u32];
-    // Zeros stand for the block's length, and for that of what is kept of the packet.
-    let head = [PACKET, 0, passage.interface, high, low, 0, passage.size];
+    let told = passage.comment.map_or(0, |comment| 4 + comment.len().next_multiple_of(4));
+    let length = (44 + bytes.len().next_multiple_of(4) + told) as u32;
+    let head = [PACKET, length, passage.interface, high, low, bytes.len() as u32, passage.size];
     out.extend_from_slice(head.map(u32::to_le_bytes).as_flattened());
-    let first = out.len();
-    if !write(out) {
-        out.truncate(start);
-        return;
+    out.extend_from_slice(bytes);
+    if !bytes.len().is_multiple_of(4) {
+        pad(out, bytes.len());
     }
-    let captured = out.len() - first;
-    pad(out, captured);
     let flags = [FLAGS_OPTION, passage.towards as u32];
-    out.extend_from_slice(flags.map(u32::to_le_bytes).as_flattened());
-    if let Some(comment) = passage.comment {
-        option(out, code::COMMENT, comment.as_bytes());
-    }
-    let length = (out.len() - start + 8) as u32;
     let tail = [0, length]; // no more options
+    let Some(comment) = passage.comment else {
+        let end = [flags[0], flags[1], tail[0], tail[1]];
+        out.extend_from_slice(end.map(u32::to_le_bytes).as_flattened());
+        return;
+    };
+    out.extend_from_slice(flags.map(u32::to_le_bytes).as_flattened());
+    option(out, code::COMMENT, comment.as_bytes());
     out.extend_from_slice(tail.map(u32::to_le_bytes).as_flattened());
-    out[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
-    out[first - 8..first - 4].copy_from_slice(&(captured as u32).to_le_bytes());
 }
 
 /// Appends a block of this kind, whose body `fill` appends.
@@ -160,10 +153,7 @@ mod tests {
         ];
         assert_eq!(out, expected);
         out.clear();
-        packet(&mut out, &Passage { comment: Some("aqm"), ..PASSAGE }, |out| {
-            out.extend([1, 2, 3, 4, 5]);
-            true
-        });
+        packet(&mut out, &Passage { comment: Some("aqm"), ..PASSAGE }, &[1, 2, 3, 4, 5]);
         let expected: &[u8] = &[
             6, 0, 0, 0, 60, 0, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 5, 0, 0, 0, 0xdc, 5, 0, 0,
             1, 2, 3, 4, 5, 0, 0, 0, 2, 0, 4, 0, 2, 0, 0, 0, 1, 0, 3, 0, b'a', b'q', b'm', 0, 0, 0,
@@ -173,12 +163,13 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_cannot_be_written_leaves_nothing() {
-        let mut out = vec![1];
-        packet(&mut out, &PASSAGE, |out| {
-            out.push(2);
-            false
-        });
-        assert_eq!(out, [1]);
+    fn the_length_of_a_block_is_that_of_what_it_holds() {
+        for (bytes, comment) in [(0, None), (1, None), (8, Some("")), (3, Some("no room"))] {
+            let mut out = vec![7];
+            packet(&mut out, &Passage { comment, ..PASSAGE }, &[9; 8][..bytes]);
+            let length = (out.len() as u32 - 1).to_le_bytes();
+            assert_eq!([&out[5..9], &out[out.len() - 4..]], [length; 2]);
+            assert_eq!(out[21], bytes as u8);
+        }
     }
 }

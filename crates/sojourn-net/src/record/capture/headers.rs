@@ -44,53 +44,54 @@ fn ports(flow: u32, direction: Direction) -> [u16; 2] {
 /// Writes the headers of simulated packets.
 #[derive(Debug, Default)]
 pub struct Headers {
+    recent: Recent,
+    known: Known,
+}
+
+/// What headers are made from, besides the packet.
+#[derive(Debug, Default)]
+struct Known {
     connections: BTreeMap<u32, Legs>,
     carried: BTreeMap<u32, Carried>,
     between_nodes: Option<Arc<dyn Datagrams>>,
-    recent: Recent,
 }
 
 impl Wire for Headers {
     fn open(&mut self, flow: u32, ends: Conversation) {
         self.recent.begin();
-        self.connections.insert(flow, Legs::new(ends));
+        self.known.connections.insert(flow, Legs::new(ends));
     }
 
     fn carry(&mut self, flow: u32, carried: Carried) {
         self.recent.begin();
-        self.carried.insert(flow, carried);
+        self.known.carried.insert(flow, carried);
     }
 
     fn carry_between_nodes(&mut self, carried: Arc<dyn Datagrams>) {
         self.recent.begin();
-        self.between_nodes = Some(carried);
+        self.known.between_nodes = Some(carried);
     }
 
     fn close(&mut self, flow: u32) {
-        self.connections.remove(&flow);
-        self.carried.remove(&flow);
+        self.known.connections.remove(&flow);
+        self.known.carried.remove(&flow);
     }
 
-    fn write(&mut self, packet: &Packet, snap: usize, out: &mut Vec<u8>) -> bool {
-        if let Some(bytes) = self.recent.find(packet, snap) {
-            out.extend_from_slice(bytes);
-            return true;
-        }
-        let start = out.len();
-        let size = packet.size as usize;
-        let written = self.put(packet, out) && (out.len() - start..=0xffff).contains(&size);
-        if !written {
-            out.truncate(start);
-            return false;
-        }
-        seal(&mut out[start..], size);
-        out.resize(start + size.min(snap), 0);
-        self.recent.keep(packet, snap, &out[start..]);
-        true
+    fn bytes(&mut self, packet: &Packet, snap: usize) -> Option<&[u8]> {
+        let Headers { recent, known } = self;
+        recent.bytes(packet, snap, |bytes| {
+            let size = packet.size as usize;
+            let written = known.put(packet, bytes) && (bytes.len()..=0xffff).contains(&size);
+            if written {
+                seal(bytes, size);
+                bytes.resize(size.min(snap), 0);
+            }
+            written
+        })
     }
 }
 
-impl Headers {
+impl Known {
     /// Where the datagram that a packet carries is, if its header does not tell it.
     fn carried_by(&self, packet: &Packet) -> Option<&Arc<dyn Datagrams>> {
         if !matches!(packet.header, Header::Opaque(_)) {
@@ -206,10 +207,7 @@ mod tests {
         let (route, dscp) = (Route::default(), Dscp::BEST_EFFORT);
         let address = Address { flow: 1_002, direction, dscp, route, socket: 0, tuple };
         let packet = Packet { ecn: Ecn::Ect0, ..address.packet(0x1_0203, size, header) };
-        let mut out = vec![7];
-        assert!(headers.write(&packet, snap, &mut out));
-        assert_eq!(out.remove(0), 7);
-        out
+        headers.bytes(&packet, snap).unwrap().to_vec()
     }
 
     fn sent(headers: &mut Headers, segment: TcpSegment) -> Vec<u8> {
@@ -363,15 +361,14 @@ mod tests {
         let mut numbers = |direction: Direction, route, header, size| {
             let way = direction.into();
             let packet = Packet { flow: 1_002, way, route, header, size, ..Packet::default() };
-            let mut out = Vec::new();
-            assert!(headers.write(&packet, 1 << 16, &mut out));
+            let out = headers.bytes(&packet, 1 << 16).unwrap();
             let hosts = [[10_u8, 0, 0, 1], [10, 0, 1, 45]];
             let [from, to] = match direction {
                 Direction::Forward => hosts,
                 Direction::Backward => [hosts[1], hosts[0]],
             };
             assert_eq!(out[12..20], *[from, to].as_flattened());
-            [number(&out, 24), number(&out, 28)]
+            [number(out, 24), number(out, 28)]
         };
         let (there, back) = (Direction::Forward, Direction::Backward);
         let (host, proxy) = (Route::at(7), Route::default());
@@ -397,10 +394,9 @@ mod tests {
         headers.open(0, Conversation { mss: MSS, ecn, buffer: 0, both: true, hosts });
         let mut numbers = |direction: Direction, index, header: Header, size| {
             let packet = Packet { way: direction.into(), index, header, size, ..Packet::default() };
-            let mut out = Vec::new();
-            assert!(headers.write(&packet, 1 << 16, &mut out));
-            holds(&out);
-            (number(&out, 24), number(&out, 28), out[34..36].to_vec())
+            let out = headers.bytes(&packet, 1 << 16).unwrap();
+            holds(out);
+            (number(out, 24), number(out, 28), out[34..36].to_vec())
         };
         let (there, back) = (Direction::Forward, Direction::Backward);
         let segment = |seq, payload| Header::Segment(data(seq, payload));
@@ -445,11 +441,9 @@ mod tests {
         let mut headers = headers(EcnMode::Off);
         headers.close(1_002);
         let packet = Packet { flow: 1_002, size: 1500, ..Packet::default() };
-        let mut out = vec![7];
         let segment = Packet { header: Header::Segment(data(1, MSS)), ..packet };
-        assert!(!headers.write(&segment, 96, &mut out));
-        assert!(!headers.write(&Packet { size: 27, ..packet }, 96, &mut out), "too small");
-        assert_eq!(out, [7]);
-        assert!(headers.write(&packet, 96, &mut out));
+        assert_eq!(headers.bytes(&segment, 96), None);
+        assert_eq!(headers.bytes(&Packet { size: 27, ..packet }, 96), None, "too small");
+        assert!(headers.bytes(&packet, 96).is_some());
     }
 }

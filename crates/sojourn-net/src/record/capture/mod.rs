@@ -84,9 +84,9 @@ pub trait Wire: Send {
     /// No more packets of that flow come.
     fn close(&mut self, _flow: u32) {}
 
-    /// Appends the first bytes of a packet, at most `snap`, from its IP header on; its payload is zero.
-    /// Returns whether it could; otherwise appends nothing.
-    fn write(&mut self, packet: &Packet, snap: usize, out: &mut Vec<u8>) -> bool;
+    /// The first bytes of a packet, at most `snap`, from its IP header on; its payload is zero. `None`
+    /// of one that it cannot write.
+    fn bytes(&mut self, packet: &Packet, snap: usize) -> Option<&[u8]>;
 }
 
 /// What a capture consists of.
@@ -222,7 +222,9 @@ impl Capture {
         let State { wire, out, .. } = &mut *state;
         let (time, size) = (now.as_nanos(), packet.size);
         let passage = Passage { interface, time, size, towards, comment };
-        blocks::packet(out, &passage, |out| wire.write(packet, snap, out));
+        if let Some(bytes) = wire.bytes(packet, snap) {
+            blocks::packet(out, &passage, bytes);
+        }
         if out.len() >= BATCH {
             state.pass();
         }
@@ -239,12 +241,12 @@ mod tests {
     use crate::units::Span;
 
     /// Writes the packet's size, in a byte.
-    struct Sizes;
+    struct Sizes([u8; 1]);
 
     impl Wire for Sizes {
-        fn write(&mut self, packet: &Packet, _snap: usize, out: &mut Vec<u8>) -> bool {
-            out.push(packet.size as u8);
-            packet.size < 100
+        fn bytes(&mut self, packet: &Packet, _snap: usize) -> Option<&[u8]> {
+            self.0 = [packet.size as u8];
+            (packet.size < 100).then_some(&self.0)
         }
     }
 
@@ -276,7 +278,7 @@ mod tests {
             ..Setup::default()
         };
         let pass = Box::new(move |bytes: Vec<u8>| written.lock().unwrap().extend(bytes));
-        let capture = Capture::new(setup, Box::new(Sizes), pass);
+        let capture = Capture::new(setup, Box::new(Sizes([0])), pass);
         assert!(capture.host("up").is_none() && capture.link("left").is_none());
         let packet = Packet { flow: 4, size: 60, ..Packet::default() };
         let at = |ms| Time::ZERO + Span::from_millis(ms);

@@ -1,41 +1,34 @@
 //! Packets that were written lately: each passes several interfaces with the same bytes, and finding
 //! them takes less time than making them.
 
-use crate::packet::{Ecn, FiveTuple, Header, Packet, Route, Way};
+use crate::packet::Packet;
 
 /// So many are kept, in the place that flow and index give them: a few round trips of most paths.
 const PLACES: usize = 1 << 10;
-/// Bytes that are kept of one; what is longer is made each time.
+/// Bytes that are kept of one; those with more share the place after all others.
 const MOST: usize = 128;
 
-/// All that a packet's bytes depend on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Key {
-    /// How many conversations had begun: a flow's number may be used again.
-    begun: u64,
-    flow: u32,
-    index: u32,
-    size: u32,
-    snap: usize,
-    route: Route,
-    tuple: FiveTuple,
-    way: Way,
-    ecn: Ecn,
-    header: Header,
-}
-
-#[derive(Clone, Copy, Debug)]
+/// A packet that was written.
+#[derive(Clone, Debug, Default)]
 struct Kept {
-    key: Key,
-    length: usize,
-    bytes: [u8; MOST],
+    /// How many conversations had begun, since a flow's number may be used again; 0 if nothing is kept.
+    begun: u64,
+    packet: Packet,
+    snap: usize,
+    bytes: Vec<u8>,
 }
 
 /// The packets that are kept.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Recent {
     kept: Vec<Kept>,
     begun: u64,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Recent { kept: vec![Kept::default(); PLACES + 1], begun: 1 }
+    }
 }
 
 impl Recent {
@@ -44,38 +37,44 @@ impl Recent {
         self.begun += 1;
     }
 
-    /// The bytes of a packet of which `snap` are kept, if it was written lately.
+    /// The bytes of a packet of which `snap` are kept, as they are here or as `write` appends them;
+    /// `None` if it could not.
     #[inline]
-    pub(super) fn find(&self, packet: &Packet, snap: usize) -> Option<&[u8]> {
-        let kept = self.kept.get(place(packet))?;
-        (kept.key == self.key(packet, snap)).then(|| &kept.bytes[..kept.length])
-    }
-
-    /// A packet was written with these bytes.
-    #[inline]
-    pub(super) fn keep(&mut self, packet: &Packet, snap: usize, bytes: &[u8]) {
-        if bytes.len() > MOST {
-            return;
+    pub(super) fn bytes(
+        &mut self,
+        packet: &Packet,
+        snap: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> bool,
+    ) -> Option<&[u8]> {
+        let kept = &mut self.kept[place(packet, snap)];
+        let is_here =
+            kept.begun == self.begun && kept.snap == snap && is_written_as(&kept.packet, packet);
+        if !is_here {
+            kept.begun = 0;
+            kept.bytes.clear();
+            if !write(&mut kept.bytes) {
+                return None;
+            }
+            (kept.begun, kept.snap, kept.packet) = (self.begun, snap, *packet);
         }
-        if self.kept.is_empty() {
-            let nothing = Kept { key: Key::default(), length: 0, bytes: [0; MOST] };
-            self.kept = vec![nothing; PLACES];
-        }
-        let key = self.key(packet, snap);
-        let kept = &mut self.kept[place(packet)];
-        (kept.key, kept.length) = (key, bytes.len());
-        kept.bytes[..bytes.len()].copy_from_slice(bytes);
-    }
-
-    #[inline]
-    fn key(&self, packet: &Packet, snap: usize) -> Key {
-        let Packet { flow, index, size, route, tuple, way, ecn, header, .. } = *packet;
-        Key { begun: self.begun, flow, index, size, snap, route, tuple, way, ecn, header }
+        Some(&kept.bytes)
     }
 }
 
+/// Whether all is equal that bytes depend on.
 #[inline]
-fn place(packet: &Packet) -> usize {
+fn is_written_as(a: &Packet, b: &Packet) -> bool {
+    (a.index, a.flow, a.size, a.way, a.ecn) == (b.index, b.flow, b.size, b.way, b.ecn)
+        && a.route == b.route
+        && a.tuple == b.tuple
+        && a.header == b.header
+}
+
+#[inline]
+fn place(packet: &Packet, snap: usize) -> usize {
+    if snap.min(packet.size as usize) > MOST {
+        return PLACES;
+    }
     let flow = packet.flow.wrapping_mul(0x9e37_79b9) >> 22;
     (packet.index ^ flow ^ (packet.direction() as u32) << 9) as usize % PLACES
 }
@@ -83,15 +82,24 @@ fn place(packet: &Packet) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Ecn;
+
+    /// Whether a packet is here, which is kept if not.
+    fn was_here(recent: &mut Recent, packet: &Packet, snap: usize) -> bool {
+        let mut was_here = true;
+        let bytes = recent.bytes(packet, snap, |bytes| {
+            was_here = false;
+            assert!(bytes.is_empty());
+            bytes.resize(snap, packet.index as u8);
+            true
+        });
+        assert_eq!(bytes.unwrap(), vec![packet.index as u8; snap]);
+        was_here
+    }
 
     #[test]
     fn bytes_are_those_of_the_same_packet_in_the_same_conversation() {
-        let mut recent = Recent::default();
-        recent.begin();
         let packet = Packet { flow: 3, index: 70, size: 1500, ..Packet::default() };
-        assert_eq!(recent.find(&packet, 96), None);
-        recent.keep(&packet, 96, &[7; 96]);
-        assert_eq!(recent.find(&packet, 96), Some(&[7; 96][..]));
         let others = [
             Packet { index: 71, ..packet },
             Packet { index: 70 + PLACES as u32, ..packet },
@@ -99,11 +107,41 @@ mod tests {
             Packet { ecn: Ecn::Ce, ..packet },
             Packet { size: 1499, ..packet },
         ];
-        assert!(others.iter().all(|other| recent.find(other, 96).is_none()));
-        assert_eq!(recent.find(&packet, 80), None);
+        for other in others {
+            let mut recent = Recent::default();
+            assert!(!was_here(&mut recent, &packet, 96));
+            assert!(was_here(&mut recent, &packet, 96));
+            assert!(!was_here(&mut recent, &other, 96));
+        }
+        let mut recent = Recent::default();
+        assert!(!was_here(&mut recent, &packet, 96));
+        assert!(!was_here(&mut recent, &packet, 80));
         recent.begin();
-        assert_eq!(recent.find(&packet, 96), None);
-        recent.keep(&packet, 200, &[7; 200]);
-        assert_eq!(recent.find(&packet, 200), None, "it is too long");
+        assert!(!was_here(&mut recent, &packet, 80));
+    }
+
+    #[test]
+    fn of_long_ones_the_last_is_kept() {
+        let mut recent = Recent::default();
+        let packet = Packet { size: 1500, ..Packet::default() };
+        let next = Packet { index: 1, ..packet };
+        assert!(
+            [(&packet, 96), (&packet, 200), (&next, 200)].iter().all(|(packet, snap)| !was_here(
+                &mut recent,
+                packet,
+                *snap
+            ))
+        );
+        assert!(was_here(&mut recent, &packet, 96) && was_here(&mut recent, &next, 200));
+        assert!(!was_here(&mut recent, &packet, 200));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_not_here() {
+        let (mut recent, packet) = (Recent::default(), Packet::default());
+        assert!(!was_here(&mut recent, &packet, 96));
+        let next = Packet { size: 7, ..packet };
+        assert_eq!(recent.bytes(&next, 96, |_| false), None);
+        assert!(!was_here(&mut recent, &packet, 96));
     }
 }

@@ -6,8 +6,11 @@ use super::rows::Counted;
 use crate::arrivals::{Due, Transfer as Drawn};
 use crate::units::{Span, Time};
 
+/// Payload of a frame of HTTP/2 (RFC 9113, 4.2: the least that a peer allows).
+const FRAME: u64 = 16_384;
+
 /// Which pool a connection belongs to: its kind, and its user or session where there are any.
-pub(super) type Key = (u16, Option<u32>);
+pub type Key = (u16, Option<u32>);
 
 /// Something that is to be transferred.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +42,10 @@ impl Transfer {
 
 /// A transfer that a connection carries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Underway {
+pub struct Underway {
+    /// What is transferred.
     pub transfer: Transfer,
+    /// When the connection got it.
     pub start: Time,
     /// The stream's bytes up to its end, once all of it is written.
     pub ends: u64,
@@ -52,7 +57,8 @@ pub(super) struct Underway {
 
 /// A connection of an entry.
 #[derive(Clone, Debug)]
-pub(super) struct Connection {
+pub struct Connection {
+    /// Index of its entry.
     pub entry: usize,
     /// Its flow number.
     pub flow: u32,
@@ -62,10 +68,10 @@ pub(super) struct Connection {
     pub written: u64,
     /// The pool that it belongs to.
     pub pool: Option<Key>,
-    /// Whether transfers are written in frames that take turns: which is whose turn, by number of
-    /// arrival, and what is left of each.
+    /// Whether transfers are written in frames that take turns.
     pub frames: bool,
-    pub turns: VecDeque<(u64, u64)>,
+    /// Whose turn is next, by number of arrival, and what is left of each.
+    turns: VecDeque<(u64, u64)>,
     /// Bytes of requests so far, and the transfers that wait for theirs to arrive: the bytes up to the
     /// request's end, and number of arrival.
     requested: u64,
@@ -82,7 +88,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// A connection that has carried nothing yet.
-    pub(super) fn new(entry: usize, flow: u32, acknowledged: bool) -> Self {
+    pub fn new(entry: usize, flow: u32, acknowledged: bool) -> Self {
         Connection {
             entry,
             flow,
@@ -100,8 +106,13 @@ impl Connection {
         }
     }
 
-    /// Takes a transfer, none of which is written yet. Returns its number.
-    pub(super) fn carry(&mut self, underway: Underway) -> u64 {
+    /// Whether it has carried nothing yet.
+    pub fn is_new(&self) -> bool {
+        self.carried == 0
+    }
+
+    /// Takes a transfer, none of which is written yet. Returns its number, from 0 on.
+    pub fn carry(&mut self, underway: Underway) -> u64 {
         let number = self.carried;
         self.carried += 1;
         if let Some(request) = underway.transfer.request {
@@ -119,7 +130,7 @@ impl Connection {
 
     /// The next transfer whose request has arrived, of `arrived` bytes of requests, and the time that
     /// the server takes.
-    pub(super) fn next_asked(&mut self, arrived: u64) -> Option<(u64, Span)> {
+    pub fn next_asked(&mut self, arrived: u64) -> Option<(u64, Span)> {
         let (_, number) = *self.asked.front().filter(|(end, _)| *end <= arrived)?;
         self.asked.pop_front();
         let server_time = self.find(number)?.transfer.server_time;
@@ -127,7 +138,7 @@ impl Connection {
     }
 
     /// The data of a transfer is there: all of it to be written now, if it is not written in frames.
-    pub(super) fn begin(&mut self, number: u64) -> Option<u64> {
+    pub fn begin(&mut self, number: u64) -> Option<u64> {
         let size = self.find(number)?.transfer.size;
         if self.frames {
             self.turns.push_back((number, size));
@@ -138,8 +149,22 @@ impl Connection {
         Some(size)
     }
 
+    /// The next frame to be written: its payload, and the number of the transfer whose last one it
+    /// is.
+    pub fn next_frame(&mut self) -> Option<(u64, Option<u64>)> {
+        let (number, left) = self.turns.pop_front()?;
+        let bytes = left.min(FRAME);
+        self.written += bytes;
+        if left > bytes {
+            self.turns.push_back((number, left - bytes));
+            return Some((bytes, None));
+        }
+        self.all_written(number);
+        Some((bytes, Some(number)))
+    }
+
     /// All of a transfer is written.
-    pub(super) fn all_written(&mut self, number: u64) {
+    fn all_written(&mut self, number: u64) {
         let written = self.written;
         if let Some(underway) = self.find(number) {
             underway.ends = written;
@@ -151,9 +176,16 @@ impl Connection {
         found.map(|(_, underway)| underway)
     }
 
-    /// The next transfer that is over, after progress up to `done` bytes.
-    pub(super) fn next_done(&mut self, done: u64) -> Option<Underway> {
+    /// So many bytes are done.
+    pub fn advance(&mut self, now: Time, done: u64) {
+        if done > self.progress.1 {
+            self.progress = (now, done);
+        }
+    }
+
+    /// The next transfer that is over, after progress up to `done` bytes, with its number.
+    pub fn next_done(&mut self, done: u64) -> Option<(u64, Underway)> {
         let at = self.underway.iter().position(|(_, underway)| underway.ends <= done)?;
-        self.underway.remove(at).map(|(_, underway)| underway)
+        self.underway.remove(at)
     }
 }

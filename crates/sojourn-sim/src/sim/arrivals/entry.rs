@@ -7,7 +7,7 @@ use super::connection::Transfer;
 use super::path::Path;
 use super::pool::Pools;
 use super::rows::EntryCounters;
-use crate::arrivals::{ArrivalsSpec, Draws, Due, Process};
+use crate::arrivals::{ArrivalsSpec, Connections, Draws, Due, Process};
 use crate::net::Alarm;
 use crate::packet::Address;
 use crate::rng::StreamKey;
@@ -42,7 +42,8 @@ pub struct Entry {
     pub(super) spec: ArrivalsSpec,
     pub(super) paths: Vec<Path>,
     pub(super) alarm: Alarm,
-    pub(super) pools: Pools,
+    /// The pools of its connections, if they are persistent.
+    pub pools: Pools,
     /// What it has come to.
     pub counts: EntryCounters,
     draws: Draws,
@@ -77,12 +78,13 @@ impl Entry {
         [start, stop]: [Time; 2],
     ) -> Self {
         let users = spec.keys.users.unwrap_or(0);
+        let pools = Pools::new(spec.keys.pool.unwrap_or_default());
         let mut entry = Entry {
             name: format!("arrivals '{}'", spec.keys.label),
             spec,
             paths,
             alarm: Alarm::default(),
-            pools: Pools::new(),
+            pools,
             counts: EntryCounters::default(),
             draws,
             process,
@@ -139,13 +141,13 @@ impl Entry {
     }
 
     /// A server works on a request until then; the response goes to this connection.
-    pub(super) fn work(&mut self, until: Time, slot: usize, number: u64) {
+    pub fn work(&mut self, until: Time, slot: usize, number: u64) {
         self.works.push(Reverse((until, self.asked, slot, number)));
         self.asked += 1;
     }
 
     /// The next response that is due: slot of its connection, number of the transfer.
-    pub(super) fn respond(&mut self, now: Time) -> Option<(usize, u64)> {
+    pub fn respond(&mut self, now: Time) -> Option<(usize, u64)> {
         let Reverse((_, _, slot, number)) =
             *self.works.peek().filter(|Reverse((until, ..))| *until <= now)?;
         self.works.pop();
@@ -227,6 +229,16 @@ impl Entry {
     #[cfg(test)]
     pub(super) fn number_as_flows(&mut self, seed: u64) {
         (self.first_flow, self.connection_draws) = (0, Draws::of_flows(seed));
+    }
+
+    /// Whether its connections are those of pools.
+    pub fn is_pooled(&self) -> bool {
+        self.spec.keys.connections == Connections::Pool
+    }
+
+    /// Whether the receivers of its transfers open connections, and ask for them.
+    pub fn asks(&self) -> bool {
+        self.spec.keys.request.is_some()
     }
 
     /// Least time that a transfer takes.

@@ -14,7 +14,8 @@
 //! after its last transfer is over; a packet that comes later finds them closed. Its flow number is
 //! its own, so that no link, queue or record takes it for another one.
 //!
-//! Real hosts open theirs for the same arrivals ([`entries`]), and tell of them in the same tables.
+//! Real hosts open theirs for the same arrivals ([`entries`]), choose among them in the same way
+//! ([`Pools`]), and tell of them in the same tables.
 
 mod build;
 mod connection;
@@ -29,8 +30,9 @@ mod telling;
 mod tests;
 
 pub use build::entries;
-pub use connection::Transfer;
+pub use connection::{Connection, Key, Transfer, Underway};
 pub use entry::Entry;
+pub use pool::{AHEAD, Choice, Pools};
 pub use rows::{Counted, End, EntryCounters, EntrySamples, Row, TransferRows};
 
 pub(super) use build::Place;
@@ -46,7 +48,6 @@ use crate::registry::Catalogue;
 use crate::tcp::HostMemory;
 use crate::traffic::Action;
 use crate::units::{Span, Time};
-use connection::{Connection, Underway};
 
 /// A connection's ends answer late packets for so long after its last transfer.
 const LINGER: Span = Span::from_secs(1);
@@ -125,7 +126,7 @@ impl Driver {
         entry: usize,
         transfer: Transfer,
     ) -> Step {
-        if self.pools(entry) {
+        if self.entries[entry].is_pooled() {
             return self.carry_in_pool(hosts, net, entry, transfer);
         }
         let slot = self.open(hosts, net, entry, transfer.variant)?;
@@ -210,13 +211,11 @@ impl Driver {
             true => hosts.end(first).acked(),
             false => hosts.end(first + 1).arrived(),
         };
-        if done > connection.progress.1 {
-            connection.progress = (net.now(), done);
-        }
+        connection.advance(net.now(), done);
         let (entry, frames) = (connection.entry, connection.frames);
         self.receive_requests(hosts, net, slot);
         let mut over = false;
-        while let Some(underway) = self.slots[slot].as_mut().and_then(|c| c.next_done(done)) {
+        while let Some((_, underway)) = self.slots[slot].as_mut().and_then(|c| c.next_done(done)) {
             self.end(hosts, net.now(), slot, &underway, End::Finished);
             over = true;
         }

@@ -1,7 +1,6 @@
 //! What is told of transfers and entries: rows, samples.
 
 use super::connection::{Transfer, Underway};
-use super::pool::Pool;
 use super::rows::{Counted, End, Row};
 use super::{Driver, PATIENCE};
 use crate::net::{Network, Step};
@@ -109,11 +108,7 @@ impl Driver {
             }
         }
         for index in 0..self.entries.len() {
-            let pools = self.entries[index].pools.values();
-            let mut waiting: Vec<Transfer> = pools.flat_map(Pool::waiting).collect();
-            // Pools have no order of their own.
-            waiting.sort_by_key(|transfer| (transfer.arrival, transfer.variant, transfer.group));
-            for transfer in waiting {
+            for transfer in self.entries[index].pools.waiting() {
                 self.rows.push(now, &self.waiting(index, &transfer));
             }
         }
