@@ -100,6 +100,7 @@ CAPABILITIES: dict[str, Probe] = {
     "fewer-rights": succeeds("setpriv", "--bounding-set=-sys_admin", "--", "true"),
     "mount": succeeds("unshare", "--mount", "--", "mount", "-t", "tmpfs", "tmpfs", "/tmp"),
     "bpf": _bpf,
+    "compiler": programs("gcc", package="gcc"),
     "bpf-compiler": succeeds("clang", "-target", "bpf", "-fsyntax-only", "-xc", "/dev/null"),
     "aioquic": where(find_spec("aioquic") is not None, "it is not installed"),
     "curl": programs("curl", package="curl"),

@@ -9,25 +9,35 @@ pub fn checksum(bytes: &[u8]) -> u16 {
 /// The same of parts that follow each other, each but the last with an even number of bytes.
 #[inline]
 pub fn checksum_of(parts: &[&[u8]]) -> u16 {
-    let mut sum: u64 = parts.iter().map(|part| sum_of(part)).sum();
+    let sum = parts.iter().fold(0, |sum, part| add(sum, sum_of(part)));
+    let mut sum = (sum & 0xffff_ffff) + (sum >> 32);
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
     (!(sum as u16)).to_be()
 }
 
-/// The sum of words, two at a time: what the upper one adds is folded with the rest. In the machine's
-/// order of bytes, which the sum has as well.
+/// The sum of words, four at a time: carries come back at the lower end, so that it is folded as that of
+/// single words is. It has the machine's order of bytes.
 #[inline]
 fn sum_of(part: &[u8]) -> u64 {
-    let (pairs, rest) = part.as_chunks::<4>();
-    let whole: u64 = pairs.iter().map(|pair| u64::from(u32::from_ne_bytes(*pair))).sum();
+    let (fours, rest) = part.as_chunks::<8>();
+    let sum = fours.iter().fold(0, |sum, four| add(sum, u64::from_ne_bytes(*four)));
+    let (pairs, rest) = rest.as_chunks::<4>();
+    let sum = pairs.iter().fold(sum, |sum, pair| add(sum, u32::from_ne_bytes(*pair).into()));
     if rest.is_empty() {
-        return whole;
+        return sum;
     }
     let mut last = [0; 4];
     last[..rest.len()].copy_from_slice(rest);
-    whole + u64::from(u32::from_ne_bytes(last))
+    add(sum, u32::from_ne_bytes(last).into())
+}
+
+/// A sum whose carry is added to it.
+#[inline]
+fn add(a: u64, b: u64) -> u64 {
+    let (sum, carry) = a.overflowing_add(b);
+    sum + u64::from(carry)
 }
 
 #[cfg(test)]
@@ -43,5 +53,20 @@ mod tests {
         assert_eq!(checksum(&[0xab]), !0xab00, "an odd byte is the upper half of a word");
         let whole = [&bytes[..], &checksum(&bytes).to_be_bytes()].concat();
         assert_eq!(checksum(&whole), 0);
+    }
+
+    #[test]
+    fn it_is_that_of_single_words() {
+        let bytes: Vec<u8> = (0..97_u32).map(|i| (i * i + 200) as u8).collect();
+        for length in 0..bytes.len() {
+            let words = bytes[..length]
+                .chunks(2)
+                .map(|word| u32::from(word[0]) << 8 | word.get(1).map_or(0, |low| u32::from(*low)));
+            let mut sum: u32 = words.sum();
+            while sum > 0xffff {
+                sum = (sum & 0xffff) + (sum >> 16);
+            }
+            assert_eq!(checksum(&bytes[..length]), !(sum as u16), "{length}");
+        }
     }
 }

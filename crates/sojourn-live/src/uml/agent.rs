@@ -19,6 +19,7 @@ use sojourn_base::units::Time;
 use sojourn_net::queue::kernel::with_gates;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::{Surroundings, arrivals};
+use sojourn_sim::spec::Flow;
 
 use super::control::{PIECE, ROOM, Report, Said, report_after};
 use super::devices::{move_to, set_up};

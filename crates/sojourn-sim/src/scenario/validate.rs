@@ -269,7 +269,7 @@ fn check_path(
 ) -> Check {
     let spec = |link: &u32| &plan.links[*link as usize].spec;
     let paced = |links: &[u32]| links.iter().any(|link| spec(link).is_paced());
-    if !paced(&routes.forward) && !(back && paced(&routes.backward)) {
+    if !(paced(&routes.forward) || back && paced(&routes.backward)) {
         let message =
             "its data passes no link with a rate; give one of the links on its way a rate";
         return Err(FieldError::new("", message));

@@ -10,13 +10,13 @@ use std::thread;
 
 use nix::sched::{CloneFlags, unshare};
 
-use super::super::devices::{Family, Namespace, add_address, add_default_route, move_to, set_up};
+use super::super::devices::{Family, add_address, add_default_route, move_to, set_up};
 use super::super::failure::{broken, doing};
 use super::root;
 use crate::controls::tcp_ecn;
 use crate::error::Error;
 use crate::hosts::{Host, HostTable};
-use crate::namespace;
+use crate::namespace::{self, Namespace};
 use crate::sys::Room;
 
 /// Largest packets of hosts, as on the Internet.
