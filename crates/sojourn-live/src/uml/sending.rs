@@ -115,13 +115,13 @@ mod tests {
         assert!(sending.takes_time());
         let at = |us| Time::ZERO + Span::from_micros(us);
         let zero = 5_000;
-        // Whatever the card, the first link is that of the side: the access link of a reverse flow's
+        // With the header that a link adds they have 1,000 bytes. Whatever the card, the first link is that of the side: the access link of a reverse flow's
         // sender, and its way back is the bottleneck.
-        assert!(sending.begin((7, 1), (0, 1, 1000), at(0), zero));
-        assert!(!sending.begin((7, 1), (0, 2, 1000), at(0), zero));
+        assert!(sending.begin((7, 1), (0, 1, 986), at(0), zero));
+        assert!(!sending.begin((7, 1), (0, 2, 986), at(0), zero));
         assert_eq!(sending.next(), Some(2_000_000 + zero));
         assert_eq!((sending.sent(2_000_000), sending.sent(2_005_000)), (None, Some((7, 1))));
-        assert!(sending.begin((3, 2), (1, 1, 1000), at(3_000), zero));
+        assert!(sending.begin((3, 2), (1, 1, 986), at(3_000), zero));
         assert_eq!(sending.sent(4_005_000), Some((3, 2)));
     }
 }
