@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from sojourn.backends.kernel import On
 from sojourn.backends.programs import run
 from sojourn.difference.checked import first_difference
 from sojourn.errors import RunError, ScenarioError
+from sojourn.evaluation.programs import others, programs_of
 from sojourn.kernel import guest
 from sojourn.programs import Written, lines
 from sojourn.record import Record
@@ -150,3 +152,41 @@ def test_a_program_that_is_waited_for_starts_a_little_later() -> None:
     assert moved[0] == canonical["programs"][0]
     assert 10e6 < float(moved[1]["start"].removesuffix(" ns")) < 110e6
     assert moved != jittered({**canonical, "seed": 2}, "100 ms")["programs"]
+
+
+def test_sweeps_tell_of_their_programs_which_comparisons_name(here: Path) -> None:
+    server = here / "server"
+
+    def swept(name: str, text: str) -> None:
+        server.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        server.chmod(0o755)
+        overrides = [f'programs.0.command=["{server}"]', 'sweep.grid={"seed" = [1, 2]}']
+        sojourn.sweep("both.toml", overrides=overrides, backend="kernel", directory=here / name)
+
+    swept("old", "exit 99")
+    with pytest.raises(ScenarioError, match=rf"{server} was another program then"):
+        swept("old", "sleep 0; exit 99")
+    swept("new", "sleep 0; exit 99")
+    old, new = (
+        json.loads((here / name / "manifest.json").read_text())["programs"]
+        for name in ("old", "new")
+    )
+    assert old[0] == [{**new[0][0], "digest": old[0][0]["digest"]}]
+    assert old[0] != new[0]
+    assert old[1] == new[1]
+    made = sojourn.compare(here / "new", here / "old")
+    (note,) = (note for note in made.notes if "differs" in note)
+    one, other = (f"{server} on receiver ({server} {it[0][0]['digest']})" for it in (new, old))
+    assert note == f"programs.0 differs: {one} against {other}"
+    assert not any("differs" in note for note in sojourn.compare(here / "new", here / "new").notes)
+
+
+def test_programs_that_differ_are_named_by_place_and_none_where_one_side_tells_of_none() -> None:
+    calls = [{"host": "sender", "command": f"call {number}"} for number in range(4)]
+    several, one = programs_of([calls]), programs_of([calls[:1], calls[1:2]])
+    assert list(others(several, one)) == [
+        "programs.0 differs: call 1 on sender (no file) and call 2 on sender (no file) and 1 more "
+        "against none besides",
+        "programs.1 differs: none besides against call 1 on sender (no file)",
+    ]
+    assert list(others(several, {})) == []

@@ -15,16 +15,21 @@ OUTPUT, WRITTEN = "output.jsonl", "files"
 STREAMS = {1: "stdout", 2: "stderr"}
 
 
-class Program(TypedDict):
-    """A program of a run; times in virtual seconds."""
+class Named(TypedDict):
+    """A program as a scenario names it, and what that is on this machine."""
 
     host: str
     #: Text for the shell, or the program and its arguments.
     command: str | list[str]
-    started: float
-    #: The file that was run, as far as it is known, and what tells its content.
+    #: The file that is run, as far as it is known, and what tells its content.
     executable: NotRequired[str]
     digest: NotRequired[str]
+
+
+class Program(Named):
+    """A program of a run; times in virtual seconds."""
+
+    started: float
     #: When it ended, and its exit status as a shell returns it; absent if the run's end ended it.
     ended: NotRequired[float]
     status: NotRequired[int]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from sojourn.kernel.cache import Kernel
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.origin import Origin
-from sojourn.programs import Program, Programs, Written, lines
+from sojourn.programs import Named, Program, Programs, Written, lines
 from sojourn.quantity import number
 from sojourn.record import Add, Record, recorded
 from sojourn.scenario import Document, Scenario, expanded_flows
@@ -91,6 +91,23 @@ def check(canonical: Document, kernel: Kernel) -> None:
         raise refused("programs", f"kernel {kernel.version} given; they need {needed} or later")
     guest.executables(canonical["programs"])
     guest.place(None)
+
+
+def named(canonical: Document) -> list[Named]:
+    """A scenario's programs with their files; none of one that has no programs.
+
+    Raises:
+        ScenarioError: if a program is not there.
+
+    """
+    programs = canonical.get("programs", [])
+    told: list[Named] = []
+    for program, file in zip(programs, guest.executables(programs), strict=True):
+        one: Named = {"host": program["host"], "command": program["command"]}
+        if file is not None:
+            one |= {"executable": str(file.path), "digest": file.digest}
+        told.append(one)
+    return told
 
 
 def run(scenario: Scenario, asked: Asked) -> Ran:
@@ -219,12 +236,9 @@ def _seen(
 def _told(canonical: Document, ends: Ends) -> list[Program]:
     """What the manifest says of each program."""
     told: list[Program] = []
-    found = guest.executables(canonical["programs"])
-    for place, (program, file) in enumerate(zip(canonical["programs"], found, strict=True)):
-        host, command, started = program["host"], program["command"], number(program["start"])
-        one: Program = {"host": host, "command": command, "started": started}
-        if file is not None:
-            one |= {"executable": str(file.path), "digest": file.digest}
+    programs = canonical["programs"]
+    for place, (program, its) in enumerate(zip(programs, named(canonical), strict=True)):
+        one = cast("Program", {**its, "started": number(program["start"])})
         if place in ends.ended:
             status, at = ends.ended[place]
             one |= {"ended": at, "status": status}

@@ -10,7 +10,7 @@ from typing import TypedDict, cast
 import polars as pl
 
 from sojourn.errors import ScenarioError
-from sojourn.evaluation import families
+from sojourn.evaluation import families, programs
 from sojourn.evaluation.families import CALLED, FAMILIES, Family
 from sojourn.evaluation.margins import DEFAULT, Margins, relative
 from sojourn.evaluation.pairs import pairs_of
@@ -131,7 +131,7 @@ def compare(
 
 def judged(a: Side, b: Side, margins: Margins, names: Iterable[str] | None = None) -> Comparison:
     """Compares what has been read."""
-    notes: list[str] = []
+    notes = list(programs.others(a.programs, b.programs))
     points = [point for point in a.points if point in set(b.points)]
     lonely = len(set(a.points) ^ set(b.points))
     if lonely:

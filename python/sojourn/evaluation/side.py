@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from sojourn.errors import ScenarioError, SojournError
+from sojourn.evaluation.programs import Told, programs_of
 from sojourn.figures.flows import MOST_FLOWS
 from sojourn.measured import Measured
 from sojourn.metrics import metrics
@@ -37,6 +38,8 @@ class Side:
     failures: Sequence[tuple[str, str]] = ()
     #: What its runs were made on, each once.
     on: Sequence[str] = (SIMULATED,)
+    #: The programs of its scenarios, as far as manifests tell.
+    programs: Told = field(default_factory=dict)
 
     @property
     def points(self) -> list[str]:
@@ -69,7 +72,8 @@ def _together(name: str, sides: Sequence[Side]) -> Side:
     ]
     failed = [(f"{s.name} {point}".strip(), error) for s in sides for point, error in s.failures]
     on = list(dict.fromkeys(told for side in sides for told in side.on))
-    return Side(name, pl.concat(parts, how="diagonal_relaxed"), failed, on)
+    every = {f"{side.name} {place}": had for side in sides for place, had in side.programs.items()}
+    return Side(name, pl.concat(parts, how="diagonal_relaxed"), failed, on, every)
 
 
 def _of_directory(path: Path) -> Side:
@@ -85,7 +89,8 @@ def _of_run(result: Measured, name: str) -> Side:
     common: rows.Row = {"seed": result.scenario.seed, "point": "", "replication": 0}
     made = rows.frame(rows.rows_of(common, {}, outcome(result.data)))
     values = _chosen(made.with_columns(pilot=pl.lit(None, pl.Boolean)))
-    return Side(name, values, on=[ran_on(result.origin)])
+    ran = [[one] for one in result.programs.programs] if result.programs else []
+    return Side(name, values, on=[ran_on(result.origin)], programs=programs_of(ran))
 
 
 def _of_sweep(path: Path) -> Side:
@@ -105,7 +110,8 @@ def _of_sweep(path: Path) -> Side:
         .sort(*places, "replication", maintain_order=True)
     )
     failed = told.filter(pl.col("scope") == "run").select("point", "error").rows()
-    return Side(path.name, _chosen(told), failed, [ran_on(content.get("origin") or {})])
+    had, on = programs_of(content.get("programs", ())), ran_on(content.get("origin") or {})
+    return Side(path.name, _chosen(told), failed, [on], had)
 
 
 def _chosen(told: pl.DataFrame) -> pl.DataFrame:

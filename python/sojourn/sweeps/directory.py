@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -34,6 +35,7 @@ def content(plan: Plan) -> Manifest:
         "start_jitter": plan.start_jitter,
         "shard": list(plan.shard),
         "sources": dict(plan.sources),
+        **({"programs": [*map(list, plan.programs)]} if plan.programs else {}),
         **({"backend": plan.backend, "origin": dict(plan.origin)} if plan.origin else {}),
     }
 
@@ -55,6 +57,9 @@ def tenant(scenario: Scenario, plan: Plan) -> Tenant:
         edited = edits(found, plan.sources)
         if edited:
             return f"{', '.join(edited)} has been edited since"
+        replaced = _replaced(found, own)
+        if replaced:
+            return f"{', '.join(replaced)} was another program then"
         return difference(_base(found), here)
 
     part, parts = plan.shard
@@ -72,6 +77,13 @@ def with_labels(found: Manifest, here: Manifest) -> Manifest:
     return {**here, "labels": every} if every else here
 
 
+def with_programs(found: Manifest, here: Manifest) -> Manifest:
+    """The manifest with the programs that another one has too, as of labels."""
+    pairs = itertools.zip_longest(*(one.get("programs", ()) for one in (here, found)), fillvalue=())
+    every = [[*mine, *(one for one in theirs if one not in mine)] for mine, theirs in pairs]
+    return {**here, "programs": every} if every else here
+
+
 def is_on(found: Manifest, plan: Plan) -> bool:
     """Whether the sweep of a manifest was run on the backend of a plan."""
     return dict(found.get("origin") or {}) == dict(plan.origin or {})
@@ -81,6 +93,15 @@ def edits(found: Manifest, sources: Mapping[str, str]) -> list[str]:
     """The files of code from outside that were others when the sweep of a manifest was run."""
     theirs = found.get("sources", {})
     return [path for path, digest in sources.items() if theirs.get(path, digest) != digest]
+
+
+def _replaced(found: Manifest, here: Manifest) -> list[str]:
+    """The files of programs that were others when the sweep of a manifest was run."""
+    before, now = (
+        {one["executable"]: one["digest"] for place in told for one in place if "digest" in one}
+        for told in (found.get("programs", ()), here.get("programs", ()))
+    )
+    return [path for path, digest in now.items() if before.get(path, digest) != digest]
 
 
 def _renamed(found: Labelled, here: Labelled) -> str:

@@ -7,17 +7,19 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sojourn import _internal, literal
 from sojourn.backends import Backend, backend
+from sojourn.backends.programs import named
 from sojourn.errors import ScenarioError
 from sojourn.json_types import Json
 from sojourn.located import files
 from sojourn.metrics import metrics
 from sojourn.names import unknown
 from sojourn.origin import Origin
+from sojourn.programs import Named
 from sojourn.quantity import number
 from sojourn.scenario import Document, Scenario, set_path, validated
 from sojourn.statistics import Until
@@ -66,6 +68,8 @@ class Plan:
     requested: tuple[str, ...] = ()
     #: Files of code from outside, with digests of what they are.
     sources: Mapping[str, str] = field(default_factory=dict)
+    #: For each place of the scenario's programs, those that the grid has there, each once.
+    programs: Sequence[Sequence[Named]] = ()
     #: What runs it, by the name that stands for this very one.
     backend: str = "sim"
     #: What tells its runs from those of other backends; nothing of the simulator's.
@@ -167,8 +171,9 @@ def plan(scenario: Scenario, on: str = "sim") -> Plan:
     )
     if len(made) > MOST_RUNS:
         raise ScenarioError(f"sweep: {len(made):,} runs; allowed: at most {MOST_RUNS:,}")
-    tried = _try_values(made, chosen)
-    return replace(made, sources={f: d for one in tried for f, d in files(one)})
+    tried = [(dict(files(one)), named(one)) for one in _try_values(made, chosen)]
+    sources = {f: d for found, _ in tried for f, d in found.items()}
+    return replace(made, sources=sources, programs=_by_place(one for _, one in tried))
 
 
 def _try_values(made: Plan, on: Backend) -> Iterator[Document]:
@@ -197,6 +202,13 @@ def _try_values(made: Plan, on: Backend) -> Iterator[Document]:
             except ScenarioError as error:
                 raise _refusal(axis, index, made.grid, error) from None
             yield canonical
+
+
+def _by_place(tried: Iterable[Sequence[Named]]) -> list[list[Named]]:
+    """The programs of several scenarios by their places, each once."""
+    columns = itertools.zip_longest(*{json.dumps(one): one for one in tried}.values())
+    whole = ({json.dumps(one): one for one in column if one is not None} for column in columns)
+    return [list(one.values()) for one in whole]
 
 
 def _spread(count: int, most: int) -> list[int]:

@@ -32,6 +32,7 @@ _REMEDY = {
     "backend": "it was run on another backend; keep them apart",
     "origin": "it was run on another kernel; keep them apart",
     "sources": "a control from outside was edited in between; run its sweep again",
+    "programs": "a program was another one; run its sweep again",
 }
 _SAME = tuple(_REMEDY)
 #: What rows of a run have in common; a run that failed may have succeeded later.

@@ -24,7 +24,7 @@ from sojourn.store.place import clear_derived
 from sojourn.store.renew import renew
 from sojourn.store.samples import Samples
 from sojourn.sweeps import known
-from sojourn.sweeps.directory import KIND, content, with_labels
+from sojourn.sweeps.directory import KIND, content, with_labels, with_programs
 from sojourn.sweeps.expand import Place, Plan
 from sojourn.sweeps.replications import needed
 from sojourn.sweeps.work import Finished, Identified, Identify, Run
@@ -103,7 +103,7 @@ def _prepared(plan: Plan, directory: Path, warn: Warn) -> Batches:
         before = manifest.read(directory)
         # Of values that the grid has lost.
         here["sources"] = before.get("sources", {}) | here["sources"]
-        here = with_labels(before, here)
+        here = with_programs(before, with_labels(before, here))
     batches = Batches(directory, warn)
     batches.tidy()
     alone = backend(plan.backend).alone
