@@ -57,10 +57,12 @@ def test_the_command_is_heard_and_its_status_comes_back(here: Path, capfd: Captu
 
 
 def test_files_and_output_are_kept_and_go_with_the_next_run(here: Path) -> None:
-    line = "mkdir -p deep/er; echo x > deep/er/x; ln -s /etc/passwd leads; printf 'Gr\\303'"
+    line = "mkdir -p deep/er none/inside; echo x > deep/er/x; ln -s /etc/passwd leads"
+    line += "; printf 'Gr\\303'"
     assert typed("link.toml", "--out", "out", "--", "sh", "-c", line) == 0
     kept = [path.relative_to(here / "out") for path in (here / "out" / "files").rglob("*")]
-    assert sorted(map(str, kept)) == ["files/deep", "files/deep/er", "files/deep/er/x"]
+    wanted = ["files/deep", "files/deep/er", "files/deep/er/x", "files/none", "files/none/inside"]
+    assert sorted(map(str, kept)) == wanted
     result = sojourn.open(here / "out")
     assert isinstance(result, sojourn.Result)
     assert result.programs is not None
@@ -70,6 +72,7 @@ def test_files_and_output_are_kept_and_go_with_the_next_run(here: Path) -> None:
     }
     result.save(here / "copy")
     assert (here / "copy" / "files" / "deep" / "er" / "x").read_text() == "x\n"
+    assert (here / "copy" / "files" / "none" / "inside").is_dir()
     assert typed("link.toml", "--out", "out", "--force", "--", "true") == 0
     assert not (here / "out" / "files").exists()
     assert (here / "out" / "output.jsonl").read_text() == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NotRequired, TypedDict
@@ -77,10 +77,17 @@ class Programs:
         """The regular files that they wrote, by their names in a run's directory. Links are none:
         they may lead anywhere.
         """
-        if self.files is None:
-            return {}
-        found = (path for path in sorted(self.files.rglob("*")) if _is_within(path, self.files))
-        return {f"{WRITTEN}/{path.relative_to(self.files).as_posix()}": path for path in found}
+        return {name: path for name, path in self._found() if path.is_file()}
+
+    def directories(self) -> list[str]:
+        """The names of the directories that they made, those without files among them."""
+        return [name for name, path in self._found() if path.is_dir()]
+
+    def _found(self) -> Iterator[tuple[str, Path]]:
+        if self.files is not None:
+            for path in sorted(self.files.rglob("*")):
+                if _is_within(path, self.files):
+                    yield f"{WRITTEN}/{path.relative_to(self.files).as_posix()}", path
 
     def write_output(self, path: Path) -> None:
         """Writes ``output.jsonl``."""
@@ -120,7 +127,7 @@ def lines(output: Sequence[Written], hosts: Sequence[str]) -> list[Line]:
 
 
 def _is_within(path: Path, directory: Path) -> bool:
-    """Whether it is a regular file that no link on the way to it leads out of the directory."""
+    """Whether it is no link, nor does one on the way to it lead out of the directory."""
     inner = path.relative_to(directory).parents
     links = (directory / parent for parent in inner)
-    return path.is_file() and not path.is_symlink() and not any(map(Path.is_symlink, links))
+    return not path.is_symlink() and not any(map(Path.is_symlink, links))

@@ -24,6 +24,7 @@ from sojourn.spool import LONG, OnDisk
 from sojourn.store import manifest
 from sojourn.store.difference import difference
 from sojourn.store.files import Write, write_together
+from sojourn.store.location import is_remote
 from sojourn.store.place import UNFINISHED, Tenant, clear_derived, clear_tree, remove
 from sojourn.transfers import numbered
 
@@ -82,7 +83,9 @@ def save(result: Measured, directory: Path) -> None:
         **{f"{name}.parquet": rows.sink_parquet for name, rows in result.record.tables.items()},
         **{name: partial(shutil.copyfile, path) for name, path in result.record.files.items()},
     }
+    made: list[str] = []
     if result.programs is not None:
+        made = result.programs.directories()
         files[OUTPUT] = result.programs.write_output
         written = result.programs.written()
         files |= {name: partial(shutil.copyfile, path) for name, path in written.items()}
@@ -93,6 +96,8 @@ def save(result: Measured, directory: Path) -> None:
     for name in {*others, OUTPUT, *_recorded(directory)} - files.keys():
         remove(directory / name, directory)
     clear_tree(directory / WRITTEN, {directory / name for name in files})
+    for name in () if is_remote(directory) else made:  # an object store has files alone
+        (directory / name).mkdir(parents=True, exist_ok=True)
     clear_derived(directory)
 
 
