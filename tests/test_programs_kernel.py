@@ -115,6 +115,18 @@ def test_programs_know_their_place(sojourn: Command, file: Path) -> None:
     assert done.stdout == "sender\nsender /tmp\n2030-05-06\nLinux\n"
 
 
+def test_programs_begin_as_from_a_shell_and_may_confine_others(
+    sojourn: Command, file: Path, tmp_path: Path
+) -> None:
+    """No signal is ignored or blocked, and browsers may make the namespaces that they ask for."""
+    line = "grep -E '^Sig(Blk|Ign)' /proc/self/status; unshare --user --map-root-user id -u"
+    line += "; mkdir -p empty/inside; cut -d ' ' -f 2 /proc/mounts | head -n 1"
+    done = sojourn("kernel", "run", file, "--out", "out", "--", "sh", "-c", line)
+    none = "0" * 16
+    assert done.stdout == f"SigBlk:\t{none}\nSigIgn:\t{none}\n0\n/\n", done.stderr
+    assert (tmp_path / "out" / "files" / "empty" / "inside").is_dir()
+
+
 def test_sixteen_hosts_talk(sojourn: Command, file: Path) -> None:
     more = ("--set", "flows=[" + ", ".join(['{cca="cubic", rtt="10 ms"}'] * 8) + "]")
     servers = [("--on", f"flow-{n}.receiver", "exec python3 echo.py") for n in range(8)]

@@ -4,10 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Copies the files and links below one directory to another, in the order of their names, as long as
-/// they have at most `most` bytes; returns the bytes of those that are left out. Directories exist
-/// where they have something in them; devices and sockets, and what stands for deleted files, are not
-/// copied.
+/// Copies the files, links and directories below one directory to another, which exists, in the order
+/// of their names, as long as files have at most `most` bytes; returns the bytes of those that are left
+/// out. Devices and sockets, and what stands for deleted files, are not copied.
 ///
 /// # Errors
 /// If one cannot be read or written.
@@ -31,11 +30,11 @@ impl Copying {
         for entry in entries {
             let (kind, to) = (entry.file_type()?, to.join(entry.file_name()));
             if kind.is_dir() {
+                fs::create_dir(&to)?;
                 self.directory(&entry.path(), &to)?;
             } else if kind.is_file() {
                 self.file(&entry.path(), &to)?;
             } else if kind.is_symlink() {
-                make_parent(&to)?;
                 std::os::unix::fs::symlink(fs::read_link(entry.path())?, to)?;
             }
         }
@@ -49,13 +48,8 @@ impl Copying {
             return Ok(());
         }
         self.room -= size;
-        make_parent(to)?;
         fs::copy(from, to).map(drop)
     }
-}
-
-fn make_parent(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
 #[cfg(test)]
@@ -68,7 +62,7 @@ mod tests {
     fn files_and_links_are_copied_as_far_as_there_is_room() {
         let place = tempfile::tempdir().unwrap();
         let (from, to) = (place.path().join("from"), place.path().join("to"));
-        fs::create_dir_all(from.join("a/empty")).unwrap();
+        fs::create_dir_all(from.join("a/empty/inside")).unwrap();
         fs::create_dir(&to).unwrap();
         fs::write(from.join("a/small"), "12345").unwrap();
         fs::write(from.join("large"), vec![0; 100]).unwrap();
@@ -78,7 +72,8 @@ mod tests {
         assert_eq!(copy(&from, &to, 10).unwrap(), 100);
         assert_eq!(fs::read(to.join("link")).unwrap(), b"12345");
         assert_eq!(fs::read(to.join("next")).unwrap(), b"678");
-        for absent in ["a/empty", "large", "socket"] {
+        assert!(to.join("a/empty/inside").is_dir());
+        for absent in ["large", "socket"] {
             assert!(!to.join(absent).exists(), "{absent}");
         }
     }

@@ -70,13 +70,12 @@ fn make_one(
     unshare(kinds).map_err(|error| failed(error.into()))?;
     connect(number, &table.hosts[number], world).map_err(failed)?;
     fs::write("/proc/sys/kernel/hostname", name).map_err(failed)?;
-    let root = root::make(number, &table.hosts, shared)?;
+    root::make(number, &table.hosts, shared)?;
     let open = |(kind, name): (CloneFlags, &str)| -> io::Result<(OwnedFd, CloneFlags)> {
         let opened = File::open(format!("/proc/thread-self/ns/{name}"))?;
         Ok((OwnedFd::from(opened), kind))
     };
-    let namespaces = KINDS.into_iter().map(open).collect::<io::Result<_>>().map_err(failed)?;
-    Ok(Room { namespaces, root })
+    KINDS.into_iter().map(open).collect::<io::Result<_>>().map(Room).map_err(failed)
 }
 
 /// Gives the calling thread's new network namespace what its host has.

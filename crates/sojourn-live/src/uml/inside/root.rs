@@ -2,14 +2,13 @@
 //! memory. What they write in the directory in which they start is common to all hosts, and the rest
 //! their own.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use nix::libc;
-use nix::mount::{MsFlags, mount};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::unistd::{chdir, pivot_root};
 
 use super::super::failure::doing;
 use crate::error::Error;
@@ -47,12 +46,12 @@ pub(super) fn begin(shared: &Path) -> Result<(), Error> {
     overlay(shared, COMMON).map(drop)
 }
 
-/// Makes the root directory of a host, in whose namespaces the calling thread is; `shared` is where
-/// its directory is that all hosts share.
+/// Makes the root directory of a host, in whose namespaces the calling thread is, and takes it there;
+/// `shared` is where its directory is that all hosts share.
 ///
 /// # Errors
 /// Those of the kernel.
-pub(super) fn make(number: usize, hosts: &[Host], shared: &Path) -> Result<OwnedFd, Error> {
+pub(super) fn make(number: usize, hosts: &[Host], shared: &Path) -> Result<(), Error> {
     let root = overlay(Path::new("/"), &format!("host-{number}"))?;
     for (kind, directory, options) in MOUNTS {
         put(kind, &root.join(directory), options)?;
@@ -70,8 +69,17 @@ pub(super) fn make(number: usize, hosts: &[Host], shared: &Path) -> Result<Owned
     let none: Option<&str> = None;
     mount(Some(&common), &inside, none, MsFlags::MS_BIND, none)
         .map_err(|error| doing("sharing a directory", error.into()))?;
-    let opened = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(&root);
-    opened.map(OwnedFd::from).map_err(|error| doing("opening a host's root", error))
+    enter(&root).map_err(|error| doing("entering a host's root", error.into()))
+}
+
+/// Makes this directory, where something is mounted, the root of the calling thread's namespace of
+/// mounts, which has the machine's no more. Whose root is another than its namespace's, as after
+/// `chroot`, may not make namespaces of users: browsers confine their pages in them.
+fn enter(root: &Path) -> nix::Result<()> {
+    chdir(root)?;
+    pivot_root(".", ".")?; // the old root is now mounted over the new one
+    umount2(".", MntFlags::MNT_DETACH)?;
+    chdir("/")
 }
 
 /// Where what programs have written in the shared directory is.
