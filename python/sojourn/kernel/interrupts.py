@@ -120,8 +120,8 @@ CHANGES = (
         "\t\t__time_travel_add_event(&sojourn_event, time_travel_time);\n",
         _WHY,
     ),
-    # A second one may come while the first waits for interrupts to be on again: there is no new event
-    # then, and time has not come as far as the next one.
+    # A second one may come while the first waits for interrupts to be on again: there is no new
+    # event then, and time has not come as far as the next one.
     Change(
         _TIME,
         exactly("\t\tif (e == time_travel_first_event()) {"),
