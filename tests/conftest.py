@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -132,5 +133,31 @@ def sojourn(tmp_path: Path) -> Command:
         command = [sys.executable, "-m", "sojourn", *map(str, arguments)]
         options = {"cwd": tmp_path, "timeout": 120} | options
         return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+    return run
+
+
+@pytest.fixture
+def called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
+    """The command line within this process, in an empty directory: for tests of what a command does,
+    since most of them import for longer than they work.
+    """
+    from sojourn.cli import main
+
+    def run(*arguments: object, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        argv = ["sojourn", *map(str, arguments)]
+        heard = signal.getsignal(signal.SIGINT)
+        capfd.readouterr()
+        with monkeypatch.context() as changed:
+            changed.chdir(cwd)
+            changed.setattr("sys.argv", argv)
+            changed.setattr("warnings.showwarning", warnings.showwarning)  # which it replaces
+            with pytest.raises(SystemExit) as left:
+                main()
+        signal.signal(signal.SIGINT, heard)
+        assert isinstance(left.value.code, int)
+        return subprocess.CompletedProcess(argv, left.value.code, *capfd.readouterr())
 
     return run
