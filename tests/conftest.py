@@ -141,7 +141,7 @@ def sojourn(tmp_path: Path) -> Command:
 def called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Command:
-    """The command line within this process, in an empty directory: for tests of what a command does,
+    """The command line within this process, in an empty directory: for what a command does,
     since most of them import for longer than they work.
     """
     from sojourn.cli import main
