@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import io
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -137,27 +139,42 @@ def sojourn(tmp_path: Path) -> Command:
     return run
 
 
-@pytest.fixture
-def called(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Command:
-    """The command line within this process, in an empty directory: for what a command does,
+def call(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command line within this process, in the directory where it is: for what a command does,
     since most of them import for longer than they work.
     """
     from sojourn.cli import main
 
+    argv = ["sojourn", *map(str, arguments)]
+    out, err = io.StringIO(), io.StringIO()
+    heard = signal.getsignal(signal.SIGINT)
+    with (
+        mock.patch.object(sys, "argv", argv),
+        mock.patch.object(warnings, "showwarning", warnings.showwarning),  # which it replaces
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main()
+    signal.signal(signal.SIGINT, heard)  # one that was interrupted no longer listens
+    status = int(ended.value.code or 0)
+    return subprocess.CompletedProcess(argv, status, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def called(tmp_path: Path) -> Command:
+    """The same in an empty directory."""
+
     def run(*arguments: object, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
-        argv = ["sojourn", *map(str, arguments)]
-        heard = signal.getsignal(signal.SIGINT)
-        capfd.readouterr()
-        with monkeypatch.context() as changed:
-            changed.chdir(cwd)
-            changed.setattr("sys.argv", argv)
-            changed.setattr("warnings.showwarning", warnings.showwarning)  # which it replaces
-            with pytest.raises(SystemExit) as left:
-                main()
-        signal.signal(signal.SIGINT, heard)
-        assert isinstance(left.value.code, int)
-        return subprocess.CompletedProcess(argv, left.value.code, *capfd.readouterr())
+        with contextlib.chdir(cwd):
+            return call(*arguments)
 
     return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _unsynced() -> Iterator[None]:
+    """No test loses power: to wait for the disk would prove nothing."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(os, "fsync", lambda _file: None)
+        yield
