@@ -119,9 +119,9 @@ _QUICK_MEDIANS = {
 
 
 @pytest.mark.long
-def test_the_quick_form_is_near_the_draft(sojourn: Command, tmp_path: Path) -> None:
+def test_the_quick_form_is_near_the_draft(called: Command, tmp_path: Path) -> None:
     """One, five and ten Mbit/s at three delays: 450 runs."""
-    done = sojourn("reproduce", "sce2019", "--quick", timeout=600)
+    done = called("reproduce", "sce2019", "--quick")
     assert done.returncode == 0, done.stderr
     assert "Error by mode" in done.stdout
     with (tmp_path / "results/sce2019/tables/fidelity.csv").open() as file:
