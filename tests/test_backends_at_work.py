@@ -14,7 +14,7 @@ import pytest
 
 import fake_backend
 import sojourn
-from conftest import TWO_FLOWS
+from conftest import TWO_FLOWS, Command
 from fake_commands import RUNS, SWEEP, command, line, made
 from sojourn import ScenarioError, SojournError, backends
 from sojourn.backends import live, sim
@@ -114,8 +114,10 @@ def test_an_invalid_live_run_has_failed(file: Path, monkeypatch: pytest.MonkeyPa
     assert {error for _, error in made.failures} == {"the run is invalid: the processor was busy"}
 
 
-def test_a_dry_run_estimates_from_runs_of_the_backend(file: Path, notes: Path) -> None:
-    done = command(file, "sweep", file, "--backend", "fake", "--dry-run")
+def test_a_dry_run_estimates_from_runs_of_the_backend(
+    file: Path, notes: Path, fake: None, called: Command
+) -> None:
+    done = called("sweep", file, "--backend", "fake", "--dry-run")
     assert done.returncode == 0, done.stderr
     assert f"{RUNS} runs: none stored yet, {RUNS} to run" in done.stdout
     assert "estimated by running 4 of them" in done.stdout
@@ -199,8 +201,10 @@ def test_an_invalid_run_is_warned_of_wherever_it_is_looked_at(
     assert "error: the run is invalid: the processor was busy" in page
 
 
-def test_several_runs_of_one_backend_need_no_other(file: Path, notes: Path) -> None:
-    done = command(file, "run", file, "--backend", "fake", "--seeds", 2, "--out", "out")
+def test_several_runs_of_one_backend_need_no_other(
+    file: Path, notes: Path, fake: None, called: Command
+) -> None:
+    done = called("run", file, "--backend", "fake", "--seeds", 2, "--out", "out")
     assert done.returncode == 0, done.stderr
     assert made(notes) == 2
     assert done.stdout.count("on fake (build 1)") == 2

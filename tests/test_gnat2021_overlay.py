@@ -218,7 +218,7 @@ def test_a_service_can_be_given_by_port(called: Command, tmp_path: Path) -> None
     outputs = []
     for name, text in given.items():
         (tmp_path / f"{name}.toml").write_text(text)
-        ran = called("run", f"{name}.toml", "--out", name, "--format", "csv")
+        ran = called("run", f"{name}.toml", "--no-figures", "--out", name, "--format", "csv")
         outputs.append(ran.stdout)
     assert outputs[0] == outputs[1] != ""
     (tmp_path / "port.toml").write_text(given["port"].replace("5003", "80"))
