@@ -185,7 +185,7 @@ def test_the_page_takes_the_figures_of_a_reproduction_from_its_directory(
     called: Command, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    called("reproduce", "gnat2021", "--section", "4.12", "--out", "out")
+    called("reproduce", "sce2019", "--quick", "--table", "12", "--out", "out")
     told = json.loads((out / "pictures.json").read_text())
     assert set(told) == {path.stem for path in (out / "figures").glob("*.png")}
     pictures = [kept(name, each, out / "figures") for name, each in told.items()]
