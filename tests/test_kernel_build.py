@@ -4,53 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
 
+from capabilities import KERNEL_SOURCES
 from conftest import Command
 from sojourn.errors import ScenarioError, SojournError
-from sojourn.kernel import cache, source
+from sojourn.kernel import build, cache, source
 from sojourn.kernel.build import TOOLS, _check_machine
+from sojourn.kernel.change import Change
 from sojourn.kernel.changes import changes
 from sojourn.kernel.options import fragment
+from sojourn.kernel.same import STAMPS
 
-KCONFIG = "config NR\n\tint\n\tdefault 1\n\nconfig HZ\n\tint\n\tdefault 100\n\nconfig X\n"
-RANDOM = (
-    "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n"
-    "{\n\treturn getrandom(buf, len, flags);\n}\n"
-)
-TIME = """static LIST_HEAD(time_travel_irqs);
-
-\tcase UM_TIMETRAVEL_RUN:
-\t\ttime_travel_set_time(msg->time);
-\t\tbreak;
-
-\ttime_travel_ext_waiting++;
-
-\ttime_travel_ext_waiting--;
-
-"""
-CARDS = """struct virtio_uml_vq_info {
-};
-
-\t\treturn true;
-
-\ttime_travel_propagate_time();
-
-\tif (info->kick_fd < 0) {
-
-static int virtio_uml_probe(struct platform_device *pdev)
-{
-\tvu_dev->registered = 1;
-\treturn 0;
-}
-"""
-CLOCK = (
-    "\t\tif (!irqs_disabled() && !in_interrupt() && !in_softirq() &&\n"
-    "\t\t    !time_travel_ext_waiting)\n\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);\n"
-)
+#: The places of Linux 6.12 that are changed, below the names of their files.
+PLACES = Path(__file__).parent / "kernel/places.txt"
 MAKEFILE = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 7\nEXTRAVERSION =\n"
 
 
@@ -58,34 +30,60 @@ MAKEFILE = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 7\nEXTRAVERSION =\n"
 def tree(tmp_path: Path) -> Path:
     """What is changed of a kernel's sources, and no more."""
     root = tmp_path / "linux-source-6.12"
-    (root / "arch/um/os-Linux").mkdir(parents=True)
-    (root / "arch/um/kernel").mkdir()
+    root.mkdir()
     (root / "Makefile").write_text(MAKEFILE)
-    (root / "arch/um/drivers").mkdir()
-    (root / "arch/um/kernel/time.c").write_text(TIME + CLOCK)
-    (root / "arch/um/drivers/virtio_uml.c").write_text(CARDS)
-    (root / "arch/um/Kconfig").write_text(KCONFIG)
-    (root / "arch/um/os-Linux/util.c").write_text(f"int before;\n\n{RANDOM}\nint after;\n")
+    _, *parts = re.split(r"^== (.+)\n", PLACES.read_text(encoding="utf-8"), flags=re.M)
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"int before;\n\n{text}\nint after;\n", encoding="utf-8")
     return root
 
 
+def files(tree: Path) -> dict[Path, str]:
+    return {path: path.read_text(encoding="utf-8") for path in tree.rglob("*") if path.is_file()}
+
+
 def test_changes_are_made_once(tree: Path) -> None:
+    found = []
     for _ in range(2):
         for change in changes(250):
             change.apply(tree)
-    assert (tree / "arch/um/Kconfig").read_text() == KCONFIG.replace("100", "250")
-    text = (tree / "arch/um/os-Linux/util.c").read_text()
-    assert text.count("static ssize_t sojourn_random") == 1
-    assert "getrandom(buf, len, flags);" not in text
-    clock = (tree / "arch/um/kernel/time.c").read_text()
-    assert clock.count("time_travel_mode != TT_MODE_EXTERNAL") == 1
-    assert clock.endswith(CLOCK.splitlines()[-1] + "\n")
-    assert clock.count("sojourn_rings |= msg->seq;") == 1
-    cards = (tree / "arch/um/drivers/virtio_uml.c").read_text()
-    assert cards.count("sojourn_card[pdev->id] = vu_dev;") == 1
-    assert cards.count("if (sojourn_stop())") == 1
-    assert text.startswith("int before;")
-    assert text.endswith("int after;\n")
+        found.append(files(tree))
+    assert found[0] == found[1]
+    for change in changes(250):
+        assert found[0][tree / change.file].count(change.replacement) == 1, change
+    kconfig = found[0][tree / "arch/um/Kconfig"]
+    assert kconfig == "int before;\n\nconfig HZ\n\tint\n\tdefault 250\n\n\nint after;\n"
+    random = found[0][tree / "arch/um/os-Linux/util.c"]
+    assert "getrandom(buf, len, flags);" not in random
+
+
+def test_a_change_concerns_versions_from_its_first_one_on() -> None:
+    change = Change("file", "a", "b", "why", since=(6, 12))
+    versions = ("6.1.159", "6.11.9", "6.12.1", "6.13.2", "7.0.1")
+    concerned = [version for version in versions if change.concerns(version)]
+    assert concerned == ["6.12.1", "6.13.2", "7.0.1"]
+    assert Change("file", "a", "b", "why").concerns("6.1.159")
+
+
+def test_another_recipe_is_another_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = build.recipe(250)
+    assert build.recipe(250) == before != build.recipe(1000)
+    monkeypatch.setattr(build, "STAMPS", (*STAMPS[1:], "KBUILD_BUILD_TIMESTAMP=now"))
+    assert build.recipe(250) != before
+
+
+@pytest.mark.long
+@pytest.mark.needs("kernel-sources")
+def test_linux_6_1_is_as_expected(tmp_path: Path) -> None:
+    command = ["tar", "-xf", KERNEL_SOURCES, "-C", tmp_path, "--wildcards"]
+    subprocess.run([*command, "*/Makefile", "*/arch/um/*", "*/arch/x86/um/*"], check=True)
+    (root,) = tmp_path.iterdir()
+    version = source.version(root)
+    concerned = [change for change in changes(250) if change.concerns(version)]
+    assert len(concerned) < len(changes(250))
+    for change in concerned:
+        change.apply(root)
 
 
 def test_a_file_that_is_not_as_expected_is_refused(tree: Path) -> None:

@@ -57,10 +57,10 @@ def test_a_lock_does_not_empty_what_is_there(tmp_path: Path) -> None:
         assert (tmp_path / ".lock").read_text() == PRECIOUS
 
 
-@pytest.mark.parametrize("name", ["figures", "runs", "quarantine", "sim-0"])
+@pytest.mark.parametrize("name", ["figures", "runs", "quarantine", "sim-0", "files/a"])
 def test_results_go_through_no_link(precious: Path, tmp_path: Path, name: str) -> None:
     place = tmp_path / "d"
-    place.mkdir()
+    (place / name).parent.mkdir(parents=True)
     (place / name).symlink_to(precious.parent)
     with pytest.raises(ScenarioError, match=f"d: {name} is a symbolic link"):
         run_sweep(TWO_FLOWS, directory=place, force=True)

@@ -54,7 +54,7 @@ fn written(frames: &[&Frame]) -> Vec<u8> {
     let file = Arc::new(Mutex::new(Vec::new()));
     let into = Arc::clone(&file);
     let pass = Box::new(move |bytes: Vec<u8>| into.lock().unwrap().extend(bytes));
-    let hosts = vec![("a".to_owned(), [10, 0, 0, 1])];
+    let hosts = vec![("a".to_owned(), [10, 0, 0, 1].into())];
     let setup = Setup { snap: SNAP, hosts, ..Setup::default() };
     let bytes = Bytes(frames.iter().map(|frame| frame.bytes.clone()).collect());
     let capture = Capture::new(setup, Box::new(bytes), pass);

@@ -34,6 +34,7 @@ __all__ = [
     "run_command",
     "run_kernel",
     "run_live",
+    "run_programs",
     "run_slotted",
     "sample_columns",
     "schema",
@@ -347,6 +348,26 @@ def run_kernel(
     record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
 ) -> dict[str, Any]: ...
 def kernel_agent() -> None: ...
+def run_programs(
+    scenario: str,
+    kernel: str,
+    init: list[str],
+    place: str,
+    watchdog: float,
+    progress: Callable[[float], object] | None = None,
+    record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
+    heard: Callable[[int, int, float, bytes], object] | None = None,
+) -> dict[str, Any]:
+    """A run of a scenario's programs, which ends when those have ended that are waited for.
+
+    ``place`` is JSON: ``cwd``, ``env``, ``files``, ``keep``. Returns what :func:`run_kernel` does,
+    and ``labels`` (for each flow the declared one whose way it took, and its name if a program
+    opened it), ``connections`` (numbers that packets have, numbers of flows), ``hash``, ``output``
+    (program, stream, time, bytes), ``ended`` (program, status, time), ``unfinished`` (programs),
+    ``unrouted`` (packets by pairs of hosts), ``lacks`` (number of a system call, process),
+    ``killed`` (processes), ``left_out`` (bytes of files). Times are in virtual seconds.
+    """
+
 def run_command(scenario: str, command: list[str], download: bool) -> dict[str, Any]: ...
 def sample_columns() -> tuple[list[str], list[str]]:
     """The names of the columns of ``flow_samples``, and of ``link_samples``."""

@@ -17,6 +17,7 @@ from sojourn.metrics import values as values_of
 from sojourn.metrics.transfer_view import STATISTICS
 from sojourn.origin import Origin
 from sojourn.outcome import IDENTITY, Member, Outcome, Run, identities, of_transfers
+from sojourn.programs import Programs
 from sojourn.record import Record
 from sojourn.scenario import Scenario
 from sojourn.spool import scanned
@@ -48,6 +49,7 @@ class Measured:
         timing: Mapping[str, float],
         record: Record | None = None,
         origin: Origin | None = None,
+        programs: Programs | None = None,
     ) -> None:
         self.scenario = scenario
         #: Of a run that was not simulated.
@@ -55,6 +57,8 @@ class Measured:
         self.data = data
         #: What was recorded as it happened, if anything.
         self.record = record or Record({})
+        #: What its programs said, wrote and came to, if it had any.
+        self.programs = programs
         #: Simulated and wall seconds, events and data packets.
         self.timing = dict(timing)
         #: Names of the only metrics to give; ``None`` for all that need no further runs.
@@ -101,7 +105,7 @@ class Measured:
         below the next, in bytes and rising.
         """
         data = replace(self.data, sizes=edges)
-        other = Measured(self.scenario, data, self.timing, self.record, self.origin)
+        other = Measured(self.scenario, data, self.timing, self.record, self.origin, self.programs)
         return other.request(self.requested)
 
     def intervals(self, name: str) -> Values:

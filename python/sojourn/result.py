@@ -25,7 +25,7 @@ class Result(Measured):
     @classmethod
     def of(cls, run: Measured) -> Result:
         """The same run, which can be drawn and stored as well."""
-        made = cls(run.scenario, run.data, run.timing, run.record, run.origin)
+        made = cls(run.scenario, run.data, run.timing, run.record, run.origin, run.programs)
         return made.request(run.requested)
 
     def plot(self, name: str = "operating_point") -> Figure:

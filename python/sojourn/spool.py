@@ -96,8 +96,10 @@ class Spool:
     """
 
     def __init__(self, below: Path | None = None) -> None:
-        """``below`` is where the directory is made, by default where temporary files are."""
-        self._below = below
+        """``below`` is where the directory is made; by default, and for a place on an object store,
+        it is where temporary files are.
+        """
+        self._below = below if isinstance(below, Path) else None
         self._directory: tempfile.TemporaryDirectory[str] | None = None
         self._parts: dict[str, list[Path]] = {}
         self._schemas: dict[str, pl.Schema] = {}  # of the first parts

@@ -3,15 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::left::Left;
-use crate::wire::{Headers, TCP, UDP, parse_beginning, parse_transport};
-
-const IPV6: usize = 40;
-/// Headers that may stand between those of IPv6 and of the transport: options on the way, the route,
-/// options at the destination.
-const BETWEEN: [u8; 3] = [0, 43, 60];
-const FRAGMENT: u8 = 44;
-/// In IPv4, that more fragments follow, and the place of this one.
-const FRAGMENTED: u16 = 0x3fff;
+use crate::wire::ipv6::{self, FRAGMENT, HEADER};
+use crate::wire::{FRAGMENTED, Headers, Place, TCP, UDP, parse_beginning};
 
 /// The headers of a packet, and its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,22 +43,16 @@ fn read_4(bytes: &[u8], room: usize) -> Result<Packet, Left> {
 }
 
 fn read_6(bytes: &[u8], room: usize) -> Result<Packet, Left> {
-    let fixed: &[u8; IPV6] = bytes.first_chunk().ok_or(Left::Cut)?;
-    let class = fixed[0] << 4 | fixed[1] >> 4;
+    let fixed: &[u8; HEADER] = bytes.first_chunk().ok_or(Left::Cut)?;
     let length = usize::from(u16::from_be_bytes([fixed[4], fixed[5]]));
-    let size = told(if length == 0 { 0 } else { IPV6 + length }, room);
-    let (mut protocol, mut at) = (fixed[6], IPV6);
-    while BETWEEN.contains(&protocol) {
-        let [next, length]: [u8; 2] =
-            *bytes[at.min(bytes.len())..].first_chunk().ok_or(Left::Cut)?;
-        (protocol, at) = (next, at + 8 * (usize::from(length) + 1));
-    }
+    let size = told(if length == 0 { 0 } else { HEADER + length }, room);
+    let Place { protocol, .. } = ipv6::place(bytes).ok_or(Left::Cut)?;
     match protocol {
         TCP | UDP => {}
         FRAGMENT => return Err(Left::Fragment),
         _ => return Err(Left::Transport),
     }
-    let headers = parse_transport(bytes, size, at, [protocol, class]).ok_or(Left::Cut)?;
+    let headers = parse_beginning(bytes, size).ok_or(Left::Cut)?;
     let address = |at: usize| {
         let mut octets = [0; 16];
         octets.copy_from_slice(&fixed[at..at + 16]);

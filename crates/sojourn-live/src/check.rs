@@ -44,21 +44,36 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// Packets show where transfers over TCP end, and the kernel tells their senders of it.
-fn check_arrivals(entry: &ArrivalsSpec, scenario: &Scenario) -> Result<(), FieldError> {
-    for (number, (_, flow)) in entry.variants().into_iter().enumerate() {
-        let field = if entry.mix.is_empty() { String::new() } else { format!("mix.{number}") };
-        let checked = match flow.transport.kind.as_str() {
-            "tcp" => check_flow(flow, scenario),
-            kind => {
-                let message =
-                    format!("'{kind}' given; on a kernel arrivals have: tcp; or use --backend sim");
-                Err(FieldError::new("transport", message))
-            }
-        };
-        checked.map_err(|error| error.within(&field))?;
+/// Refuses programs, which share no clock with this machine.
+///
+/// # Errors If there are any.
+pub(crate) fn check_programs(scenario: &Scenario) -> Result<(), FieldError> {
+    if scenario.programs.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let message = "given; only a kernel in virtual time runs them: use --backend kernel";
+    Err(FieldError::new("programs", message))
+}
+
+/// Packets show where transfers end, and over TCP the kernel tells their senders of it. Nothing tells
+/// those of datagrams, so that no other transfer can wait for it.
+fn check_arrivals(entry: &ArrivalsSpec, scenario: &Scenario) -> Result<(), FieldError> {
+    let variants = entry.variants();
+    for (number, (_, flow)) in variants.iter().enumerate() {
+        let field = if entry.mix.is_empty() { String::new() } else { format!("mix.{number}") };
+        check_flow(flow, scenario).map_err(|error| error.within(&field))?;
+    }
+    let keys = &entry.keys;
+    let follow = [("process", keys.process.is_closed()), ("session", keys.session.is_some())];
+    let all_tcp = variants.iter().all(|(_, flow)| flow.transport.kind == "tcp");
+    match follow.into_iter().find(|(_, given)| *given && !all_tcp) {
+        Some((key, _)) => {
+            let message = "given with transport udp, whose senders do not hear on a kernel when a \
+                           transfer has ended; use tcp, or --backend sim";
+            Err(FieldError::new(key, message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The maximum of send buffers is a setting of the senders' host, which all flows share.

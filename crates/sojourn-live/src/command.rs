@@ -15,6 +15,7 @@ use sojourn_sim::spec::Controls;
 
 use crate::background::{Live, Progress};
 use crate::bpf::Registered;
+use crate::check::check_programs;
 use crate::clock::Clock;
 use crate::controls::{kernel_controls, kernel_name, no_control, tcp_ecn};
 use crate::drive::Loop;
@@ -89,6 +90,7 @@ fn run(
     stop: &AtomicBool,
     progress: &Progress,
 ) -> Result<Commanded, Error> {
+    check_programs(scenario)?;
     if !scenario.arrivals.is_empty() {
         let message = "given; the traffic is the command's own: leave it out";
         return Err(FieldError::new("arrivals", message).into());

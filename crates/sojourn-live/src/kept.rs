@@ -8,7 +8,10 @@ use sojourn_base::units::Time;
 use sojourn_net::record::capture::{HostTap, Wire, seal};
 
 use crate::store::Store;
-use crate::wire::{parse, set_class};
+use crate::wire::{class, parse, place, set_class};
+
+/// Bytes of the shortest header of IP.
+const SHORTEST: usize = 20;
 
 /// The bytes of packets, by what [`Packet::socket`] says; clones share them.
 #[derive(Clone, Debug, Default)]
@@ -44,38 +47,53 @@ impl Written {
 impl Wire for Written {
     fn bytes(&mut self, packet: &Packet, snap: usize) -> Option<&[u8]> {
         let out = &mut self.bytes;
-        let size = self.kept.with(packet, |bytes| {
-            let headers = bytes.len() - usize::from(parse(bytes)?.payload);
-            out.clear();
-            out.extend_from_slice(&bytes[..headers]);
-            Some(bytes.len())
-        })??;
-        set_class(out, packet.dscp(), packet.ecn);
-        seal(out, size);
-        out.resize(size.min(snap), 0);
-        Some(out)
+        out.clear();
+        let written = self.kept.with(packet, |bytes| match parse(bytes).zip(place(bytes)) {
+            Some((headers, place)) => {
+                let (size, payload) = (bytes.len(), usize::from(headers.payload));
+                out.extend_from_slice(&bytes[..size - payload]);
+                set_class(out, packet.dscp(), packet.ecn);
+                seal(out, size, (place.protocol, place.at));
+                out.resize(size.min(snap), 0);
+                true
+            }
+            None => write_other(packet, &bytes[..bytes.len().min(snap)], out),
+        })?;
+        written.then_some(out)
     }
+}
+
+/// Writes the first bytes of a packet of another transport as they are; returns whether they are a
+/// packet.
+fn write_other(packet: &Packet, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    let is_packet = bytes.len() >= SHORTEST && class(bytes).is_some();
+    if is_packet {
+        out.extend_from_slice(bytes);
+        set_class(out, packet.dscp(), packet.ecn);
+    }
+    is_packet
 }
 
 /// Where packets get from hosts into the network, and out of it.
 #[derive(Debug, Default)]
 pub(crate) struct Border {
     kept: Kept,
-    /// The captures of the senders' host and of the receivers', if there are any.
-    hosts: Option<[HostTap; 2]>,
+    /// The captures of the hosts, by the side or the card that they are at; none if nothing is
+    /// captured.
+    hosts: Vec<HostTap>,
 }
 
 impl Border {
     /// A border at which the bytes of packets are `kept`.
-    pub(crate) fn new(kept: Kept, hosts: Option<[HostTap; 2]>) -> Self {
+    pub(crate) fn new(kept: Kept, hosts: Vec<HostTap>) -> Self {
         Border { kept, hosts }
     }
 
     /// The host on this side sends a packet of these bytes, which it then stands for.
     pub(crate) fn enter(&self, now: Time, side: usize, packet: &mut Packet, bytes: &[u8]) {
         packet.socket = self.kept.keep(bytes);
-        if let Some(hosts) = &self.hosts {
-            hosts[side].sent(now, packet);
+        if let Some(host) = self.hosts.get(side) {
+            host.sent(now, packet);
         }
     }
 
@@ -88,8 +106,8 @@ impl Border {
         act: impl FnOnce(&mut Vec<u8>) -> (usize, R),
     ) -> Option<(usize, R)> {
         let left = self.kept.with(packet, act)?;
-        if let Some(hosts) = &self.hosts {
-            hosts[left.0].received(now, packet);
+        if let Some(host) = self.hosts.get(left.0) {
+            host.received(now, packet);
         }
         Some(left)
     }
@@ -143,7 +161,7 @@ mod tests {
     fn headers_are_written_as_the_network_has_them() {
         for (protocol, headers) in [(TCP, 52), (UDP, 28)] {
             let (kept, bytes) = (Kept::default(), bytes(protocol, 201));
-            let border = Border::new(kept.clone(), None);
+            let border = Border::new(kept.clone(), Vec::new());
             let marked = Packet { ecn: Ecn::Ce, ..packet(&border, &bytes) };
             let mut writer = Written::of(kept);
             let written = writer.bytes(&marked, 1 << 16).unwrap().to_vec();
@@ -164,9 +182,40 @@ mod tests {
     #[test]
     fn what_is_no_packet_is_left_out() {
         let kept = Kept::default();
-        let border = Border::new(kept.clone(), None);
-        let foreign = packet(&border, &[0x60; 60]);
-        assert_eq!(Written::of(kept).bytes(&foreign, 96), None);
+        let border = Border::new(kept.clone(), Vec::new());
+        let mut writer = Written::of(kept);
+        for foreign in [&[0x50; 60][..], &[0x45; 19]] {
+            let foreign = packet(&border, foreign);
+            assert_eq!(writer.bytes(&foreign, 96), None);
+        }
+    }
+
+    #[test]
+    fn a_ping_is_written_as_it_is() {
+        let kept = Kept::default();
+        let border = Border::new(kept.clone(), Vec::new());
+        let ping = bytes(1, 100);
+        let marked = Packet { ecn: Ecn::Ce, ..packet(&border, &ping) };
+        let mut writer = Written::of(kept);
+        let out = writer.bytes(&marked, 60).unwrap();
+        assert_eq!((out[1] & 3, checksum(&out[..20]), out.len()), (3, 0, 60));
+        assert_eq!(out[20..], ping[20..60]);
+    }
+
+    #[test]
+    fn a_packet_of_ipv6_has_a_right_checksum() {
+        let kept = Kept::default();
+        let border = Border::new(kept.clone(), Vec::new());
+        let datagram = [9, 0x29, 9, 0x2a, 0, 9, 0, 0, 0xab];
+        let mut six = vec![0; 40];
+        (six[0], six[5], six[6], six[7]) = (0x60, 9, UDP, 64);
+        (six[23], six[39]) = (1, 2);
+        six.extend(datagram);
+        let packet = packet(&border, &six);
+        let mut writer = Written::of(kept);
+        let out = writer.bytes(&packet, 96).unwrap();
+        assert_eq!((out.len(), out[48]), (49, 0));
+        assert_eq!(checksum_of(&[&out[8..40], &[0, UDP, 0, 9], &out[40..]]), 0);
     }
 
     #[test]
@@ -175,14 +224,14 @@ mod tests {
         let written = Arc::clone(&file);
         let setup = Setup {
             snap: 96,
-            hosts: vec![("a".to_owned(), [10, 77, 0, 1]), ("b".to_owned(), [10, 77, 0, 2])],
+            hosts: ["a", "b"].map(|name| (name.to_owned(), [10, 77, 0, 1].into())).to_vec(),
             ..Setup::default()
         };
         let kept = Kept::default();
         let pass = Box::new(move |bytes: Vec<u8>| written.lock().unwrap().extend(bytes));
         let capture = Capture::new(setup, Box::new(Written::of(kept.clone())), pass);
         let hosts = ["a", "b"].map(|name| capture.host(name).unwrap());
-        let border = Border::new(kept, Some(hosts));
+        let border = Border::new(kept, hosts.to_vec());
         let sent = packet(&border, &bytes(TCP, 100));
         let now = Time::ZERO + Span::from_millis(3);
         let left = border.leave(now, &sent, |bytes| (1, bytes.len()));

@@ -7,8 +7,8 @@
 //!                 (acknowledgments the other way)
 //! ```
 //!
-//! [`Live`] runs a scenario on it, or the traffic of any command; [`drive`] (the loop) and
-//! [`namespace`] serve other drivers as well. Only the module `sys` has `unsafe` code.
+//! [`Live`] runs a scenario on it, or the traffic of any command, and in virtual time any programs;
+//! [`drive`] (the loop) and [`namespace`] serve other drivers as well. Only the module `sys` has `unsafe` code.
 //!
 //! Times are integer nanoseconds since the run began, rates integer bit/s, sizes bytes of IP
 //! packets. The crate needs Linux; real-time runs need user namespaces and TUN devices. It has no
@@ -35,10 +35,12 @@ mod check;
 pub mod clock;
 mod command;
 mod controls;
+mod datagrams;
 pub mod drive;
 pub mod error;
 mod external;
 pub mod flows;
+mod hosts;
 mod iproute;
 mod kept;
 mod line;
@@ -60,8 +62,10 @@ mod sockets;
 mod store;
 mod sys;
 mod tcp_info;
+mod traffic;
 pub mod transfers;
 pub mod uml;
+mod watched;
 mod windows;
 
 pub use background::Live;

@@ -3,7 +3,8 @@
 //! Of one for a single transfer the sender closes its side when all is written, and its receiver when
 //! it has read all: that comes with the acknowledgment of the last byte. A persistent one is told of
 //! acknowledgments by the kernel. Where there are requests, the receiver's end opens the connection to
-//! a socket that waits at the sender's port, in the same thread.
+//! a socket that waits at the sender's port, in the same thread. Datagrams have a socket until all are
+//! sent: where they arrive the network shows.
 
 use sojourn_base::units::Span;
 use sojourn_sim::sim::arrivals::{Connection, Counted, Underway};
@@ -184,9 +185,15 @@ impl<'a> Line<'a> {
         self.data.write()
     }
 
-    /// Whether the receiver has closed it as well, or it is broken.
+    /// Whether it has sent all, and nothing comes back.
+    pub(crate) fn is_sent(&self) -> bool {
+        !self.carries.acknowledged && self.data.is_done()
+    }
+
+    /// Whether the receiver has closed it as well, or need not, or it is broken.
     pub(crate) fn is_over(&self) -> bool {
-        self.data.is_over() || self.client.as_ref().is_some_and(|(client, _)| client.is_done())
+        let client = self.client.as_ref().is_some_and(|(client, _)| client.is_done());
+        client || self.is_sent() || self.data.is_over()
     }
 
     /// Its sockets.

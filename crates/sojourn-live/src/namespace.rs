@@ -161,14 +161,47 @@ pub fn loopback() -> io::Result<()> {
 /// # Errors
 /// If they cannot be written.
 pub fn settings() -> io::Result<()> {
-    set("ipv4/tcp_no_metrics_save", "1")?;
-    set("ipv4/tcp_rmem", "4096 131072 33554432")?;
-    set("ipv4/tcp_wmem", "4096 65536 33554432")?;
-    set("ipv4/tcp_ecn", "2")?;
+    settings_of_connections()?;
     match set("ipv6/conf/all/disable_ipv6", "1") {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// The same for a namespace of programs, which have IPv6 as well; to be called before it has devices. A
+/// host has the addresses that it is given and no others, at once: it asks nobody for them, or whether
+/// somebody else has the same.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn settings_of_programs() -> io::Result<()> {
+    settings_of_connections()?;
+    without_discovery()
+}
+
+/// Makes the calling thread's namespace, which has no devices yet, a router of IPv6.
+///
+/// # Errors
+/// If that is not allowed.
+pub fn forward_ipv6() -> io::Result<()> {
+    set("ipv6/conf/all/disable_ipv6", "0")?;
+    set("ipv6/conf/all/forwarding", "1")?;
+    without_discovery()
+}
+
+/// Devices to come have the addresses of IPv6 that they are given, and no others.
+fn without_discovery() -> io::Result<()> {
+    const WITHOUT_LINK_LOCAL: &str = "1";
+    set("ipv6/conf/default/addr_gen_mode", WITHOUT_LINK_LOCAL)?;
+    set("ipv6/conf/default/accept_ra", "0")?;
+    set("ipv6/conf/default/dad_transmits", "0")
+}
+
+fn settings_of_connections() -> io::Result<()> {
+    set("ipv4/tcp_no_metrics_save", "1")?;
+    set("ipv4/tcp_rmem", "4096 131072 33554432")?;
+    set("ipv4/tcp_wmem", "4096 65536 33554432")?;
+    set("ipv4/tcp_ecn", "2")
 }
 
 /// Limits send buffers to Linux's default maximum from now on, if flows ask for it.

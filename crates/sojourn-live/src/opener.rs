@@ -20,6 +20,7 @@ use crate::namespace::Namespaces;
 use crate::news::{News, Tell, Waits};
 use crate::outlet::Outlet;
 use crate::ports::Ports;
+use crate::sockets;
 
 /// The transfers of a run.
 pub(crate) struct Opener<'a> {
@@ -128,12 +129,12 @@ impl<'a> Opener<'a> {
         };
         let number = self.opened;
         self.opened += 1;
-        let mut carries = Connection::new(entry, flow, true);
+        let path = self.variants[entry][usize::from(transfer.variant)];
+        let mut carries = Connection::new(entry, flow, sockets::is_tcp(&path));
         if owner.is_pooled() {
             owner.pools.join(transfer, number, &mut carries);
         }
-        let flow = self.variants[entry][usize::from(transfer.variant)];
-        self.lines.insert(number, Line::new(flow, port, carries, owner.asks())?);
+        self.lines.insert(number, Line::new(path, port, carries, owner.asks())?);
         Ok(number)
     }
 
@@ -155,9 +156,10 @@ impl<'a> Opener<'a> {
             line.open(self.namespaces)?;
         }
         match transfer.request {
-            Some(request) => line.ask(request),
-            None => line.write(begun.number.into(), &mut self.tell),
+            Some(request) => line.ask(request)?,
+            None => line.write(begun.number.into(), &mut self.tell)?,
         }
+        if line.is_sent() { self.finish(now, number) } else { Ok(()) }
     }
 
     /// Does what has become possible on a connection.
@@ -221,11 +223,12 @@ impl<'a> Opener<'a> {
         line.close()
     }
 
-    /// Both ends of a connection have closed it, or it is broken: then what waits for it takes another.
+    /// Both ends of a connection have closed it, or it is broken: then what waits for it takes another. Of
+    /// datagrams all are sent.
     fn finish(&mut self, now: Time, number: usize) -> Result<(), Error> {
         let Some(mut line) = self.lines.remove(&number) else { return Ok(()) };
         self.ports.give_back(line.port);
-        if line.carries.over {
+        if line.carries.over || !line.carries.acknowledged {
             return Ok(());
         }
         let entry = line.carries.entry;

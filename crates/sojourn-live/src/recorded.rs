@@ -4,40 +4,60 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender as Channel, channel};
 use std::thread::{JoinHandle, spawn};
 
-use sojourn_net::record::capture::Setup;
+use sojourn_net::record::capture::{Addresses, Capture, HostTap, Setup};
 use sojourn_net::record::live::{Batch, Log, Sink, Watch};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::capture_setup;
 use sojourn_sim::spec::Recorded;
 
+use crate::hosts::{Host, HostTable};
 use crate::kept::{Border, Kept, Written};
 use crate::namespace::{RECEIVERS, SENDERS};
 
-/// The hosts, by side, as interfaces of a capture.
+/// The hosts of a scenario's own flows, by side, as interfaces of a capture.
 const HOSTS: [(&str, [u8; 4]); 2] = [("senders", SENDERS), ("receivers", RECEIVERS)];
+
+/// All hosts, by side or card, as interfaces of a capture.
+fn interfaces(table: &HostTable) -> Vec<(String, Addresses)> {
+    let own = HOSTS.iter().map(|(name, address)| ((*name).to_owned(), (*address).into()));
+    let is_free = |name: &&String| HOSTS.iter().all(|(other, _)| other != name);
+    let host = |host: &Host| {
+        let name = host.names.iter().find(is_free).unwrap_or(&host.names[0]);
+        (name.clone(), Addresses { v4: host.v4, v6: Some(host.v6) })
+    };
+    own.chain(table.hosts.iter().map(host)).collect()
+}
 
 /// Where the record of a run goes, if there is one, and the packets that a capture reads.
 pub(crate) struct Record {
     log: Option<Log>,
     kept: Kept,
+    /// Names of the interfaces of hosts, by side or card.
+    hosts: Vec<String>,
     _aside: Option<Aside>,
 }
 
 impl Record {
-    /// That of a run in virtual time, on a kernel of that time. `sink`, if given, receives what the
-    /// scenario asks for.
-    pub(crate) fn new(scenario: &Scenario, sink: Option<Sink>) -> Self {
-        Record::of(scenario, "kernel", sink, None)
+    /// That of a run in virtual time, on a kernel of that time, with these hosts of programs. `sink`,
+    /// if given, receives what the scenario asks for.
+    pub(crate) fn new(scenario: &Scenario, sink: Option<Sink>, hosts: &HostTable) -> Self {
+        Record::of((scenario, "kernel"), sink, None, hosts)
     }
 
     /// The same of a run in real time, for which `sink` is too slow: it works in a thread of its own.
     pub(crate) fn in_real_time(scenario: &Scenario, sink: Option<Sink>) -> Self {
         let (sink, aside) = sink.map(Aside::begin).unzip();
-        Record::of(scenario, "live", sink, aside)
+        Record::of((scenario, "live"), sink, aside, &HostTable::default())
     }
 
-    fn of(scenario: &Scenario, backend: &str, sink: Option<Sink>, aside: Option<Aside>) -> Self {
-        let kept = Kept::default();
+    fn of(
+        (scenario, backend): (&Scenario, &str),
+        sink: Option<Sink>,
+        aside: Option<Aside>,
+        hosts: &HostTable,
+    ) -> Self {
+        let (kept, hosts) = (Kept::default(), interfaces(hosts));
+        let names = hosts.iter().map(|(name, _)| name.clone()).collect();
         let log = sink.map(|sink| {
             let log = Log::new(&scenario.record, sink);
             if !scenario.record.contains(&Recorded::Pcap) {
@@ -45,10 +65,9 @@ impl Record {
             }
             let setup = capture_setup(scenario);
             let comment = format!("{}, {backend}", setup.comment);
-            let hosts = HOSTS.map(|(name, address)| (name.to_owned(), address)).to_vec();
             log.capturing(Setup { comment, hosts, ..setup }, Box::new(Written::of(kept.clone())))
         });
-        Record { log, kept, _aside: aside }
+        Record { log, kept, hosts: names, _aside: aside }
     }
 
     /// Where the network tells what happens in it.
@@ -63,11 +82,10 @@ impl Record {
 
     /// The border between the hosts and the network.
     pub(crate) fn border(&self) -> Border {
-        let hosts = self.log().and_then(Log::capture).and_then(|capture| {
-            let [senders, receivers] = HOSTS.map(|(name, _)| capture.host(name));
-            Some([senders?, receivers?])
-        });
-        Border::new(self.kept.clone(), hosts)
+        let capture = self.log().and_then(Log::capture);
+        let tap = |capture: &Capture| self.hosts.iter().map(|name| capture.host(name)).collect();
+        let taps: Option<Vec<HostTap>> = capture.and_then(tap);
+        Border::new(self.kept.clone(), taps.unwrap_or_default())
     }
 
     /// Passes on what is left, and waits until all has been received.
@@ -169,7 +187,7 @@ mod tests {
 
     #[test]
     fn nothing_is_recorded_for_nobody() {
-        let record = Record::new(&scenario(), None);
+        let record = Record::new(&scenario(), None, &HostTable::default());
         assert!(record.log().is_none() && record.watch(0).is_none());
         record.finish();
     }

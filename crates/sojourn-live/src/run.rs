@@ -17,7 +17,7 @@ use sojourn_sim::sim::{Application, Surroundings};
 
 use crate::background::{Live, Progress};
 use crate::bpf::Registered;
-use crate::check::check;
+use crate::check::{check, check_programs};
 use crate::clock::Clock;
 use crate::drive::Loop;
 use crate::error::{Error, failed};
@@ -44,6 +44,7 @@ impl Live<(Outcome, Quality)> {
     ///
     /// # Errors If a live run does not support the scenario.
     pub fn start(scenario: &Scenario, sink: Option<Sink>) -> Result<Self, Error> {
+        check_programs(scenario)?;
         check(scenario)?;
         let end = Time::ZERO + scenario.duration;
         let scenario = scenario.clone();

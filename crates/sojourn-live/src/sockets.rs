@@ -13,9 +13,8 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, accept4, bind, connect, listen,
     setsockopt, socket,
 };
-use sojourn_base::packet::Dscp;
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::spec::{BufferSize, Controls, Flow, Pacing};
+use sojourn_sim::spec::{BufferSize, Controls, EcnMode, Flow, Pacing};
 
 use crate::controls::{kernel_name, no_control, tcp_ecn};
 use crate::error::{Error, failed};
@@ -25,6 +24,8 @@ use crate::{sys, windows};
 
 /// Bytes of the timestamp option, which the kernel counts into its largest segment.
 const TIMESTAMPS: u32 = 12;
+/// ECT(0), in the field of the class.
+const CAPABLE: i32 = 2;
 const FLAGS: SockFlag = SockFlag::SOCK_NONBLOCK.union(SockFlag::SOCK_CLOEXEC);
 
 /// Whether a flow is a TCP connection; otherwise it sends datagrams.
@@ -59,8 +60,11 @@ pub(crate) fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
             .map_err(|error| failed("setting the largest segment")(error.into()))?;
     }
     limit_buffers(&socket, flow).map_err(failed("setting a buffer's size"))?;
-    if flow.spec.dscp != Dscp::BEST_EFFORT {
-        let class = i32::from(flow.spec.dscp.number()) << 2;
+    // TCP has its own ECN field.
+    let capable = flow.spec.ecn == Some(EcnMode::Classic) && !is_tcp(flow);
+    let ecn = if capable { CAPABLE } else { 0 };
+    let class = i32::from(flow.spec.dscp.number()) << 2 | ecn;
+    if class != 0 {
         setsockopt(&socket, Ipv4Tos, &class)
             .map_err(|error| failed("setting a codepoint")(error.into()))?;
     }

@@ -11,6 +11,7 @@ use sojourn_sim::sim::arrivals::{
     Counted, End, Entry, EntryCounters, EntrySamples, Row, TransferRows,
 };
 
+use crate::datagrams::Datagrams;
 use crate::news::{Begun, Closed, Ended, News, Waits};
 use crate::shown::{Carried, Shown};
 use crate::wire::Headers;
@@ -24,9 +25,9 @@ struct Connection {
     entered: [u32; 2],
     /// Whether it carries several transfers.
     persistent: bool,
-    /// What its packets have shown, unless it is over.
+    /// What its packets have shown, unless it is over, or sends datagrams.
     shown: Option<Box<Shown>>,
-    /// Whether it counts among those that are open.
+    /// Whether it counts among those that are open, as datagrams do until they have arrived.
     counts: bool,
 }
 
@@ -35,6 +36,9 @@ pub struct Transfers {
     entries: Vec<Entry>,
     /// By the sender's port.
     connections: BTreeMap<u16, Connection>,
+    /// Transfers of datagrams under way, by the flow numbers of these: the sender gives its port back
+    /// when all are sent.
+    datagrams: BTreeMap<u32, Datagrams>,
     waiting: VecDeque<Waits>,
     rows: TransferRows,
     samples: EntrySamples,
@@ -48,8 +52,8 @@ impl Transfers {
     /// The transfers of these entries in a run up to `end`; the news of them come from another
     /// thread, or to [`Transfers::hear`].
     pub fn new(entries: Vec<Entry>, end: Time, news: Option<Receiver<News>>) -> Self {
-        let (connections, waiting, rows, samples) = Default::default();
-        Transfers { entries, connections, waiting, rows, samples, end, news }
+        let (connections, datagrams, waiting, rows, samples) = Default::default();
+        Transfers { entries, connections, datagrams, waiting, rows, samples, end, news }
     }
 
     /// Hears of a connection, before the packets that it is about.
@@ -99,22 +103,33 @@ impl Transfers {
         }
         entry.counts.live += 1;
         if begun.number == 0 {
-            let Some(addresses) = entry.addresses(begun.variant) else { return };
-            let own = |address: Address| Address { flow: begun.flow, ..address };
-            entry.counts.connections += 1;
-            let connection = Connection {
-                entry: number,
-                flow: begun.flow,
-                addresses: addresses.map(own),
-                entered: [0; 2],
-                persistent: begun.persistent,
-                shown: Some(Box::new(Shown::new(entry.asks()))),
-                counts: true,
-            };
-            self.connections.insert(begun.port, connection);
+            self.open(&begun);
         }
         if let Some(shown) = self.shown(begun.port) {
             shown.carry(begun);
+        }
+    }
+
+    /// A connection is opened for a transfer of an entry that there is.
+    fn open(&mut self, begun: &Begun) {
+        let number = usize::from(begun.entry);
+        let entry = &mut self.entries[number];
+        let Some(addresses) = entry.addresses(begun.variant) else { return };
+        let own = |address: Address| Address { flow: begun.flow, ..address };
+        entry.counts.connections += 1;
+        let answered = !entry.sends_datagrams(begun.variant);
+        let connection = Connection {
+            entry: number,
+            flow: begun.flow,
+            addresses: addresses.map(own),
+            entered: [0; 2],
+            persistent: begun.persistent,
+            shown: answered.then(|| Box::new(Shown::new(entry.asks()))),
+            counts: answered,
+        };
+        self.connections.insert(begun.port, connection);
+        if !answered {
+            self.datagrams.insert(begun.flow, Datagrams::new(*begun));
         }
     }
 
@@ -154,6 +169,12 @@ impl Transfers {
 
     /// A packet of a connection has left the network.
     pub(crate) fn leaves(&mut self, now: Time, packet: &Packet, headers: &Headers) {
+        if let Some(datagrams) = self.datagrams.get_mut(&packet.flow) {
+            if datagrams.received(now, packet, headers.payload) {
+                self.end_datagrams(packet.flow, Some(now));
+            }
+            return;
+        }
         let [source, destination] = headers.ports;
         let forward = packet.direction() == Direction::Forward;
         let port = if forward { source } else { destination };
@@ -172,13 +193,36 @@ impl Transfers {
         }
     }
 
+    /// A transfer of datagrams is over, since all had arrived at this time, or since it has failed.
+    fn end_datagrams(&mut self, flow: u32, completed: Option<Time>) {
+        let Some(mut datagrams) = self.datagrams.remove(&flow) else { return };
+        let counts = &mut self.entries[datagrams.entry()].counts;
+        counts.live -= 1;
+        counts.connections -= 1;
+        counts.carried_bytes += datagrams.arrived();
+        let end = if completed.is_some() {
+            counts.finished += 1;
+            End::Finished
+        } else {
+            counts.failed += 1;
+            End::Failed
+        };
+        self.rows.push(self.end, &datagrams.row(end, completed));
+    }
+
     /// Takes a sample.
     pub(crate) fn sample(&mut self, now: Time) {
         self.listen();
+        let failed = self.datagrams.iter().filter(|(_, datagrams)| datagrams.has_failed(now));
+        let failed: Vec<u32> = failed.map(|(flow, _)| *flow).collect();
+        failed.into_iter().for_each(|flow| self.end_datagrams(flow, None));
         let mut counts: Vec<EntryCounters> =
             self.entries.iter().map(|entry| entry.counts).collect();
         for connection in self.connections.values().filter(|connection| connection.counts) {
             counts[connection.entry].carried_bytes += connection.arrived();
+        }
+        for datagrams in self.datagrams.values() {
+            counts[datagrams.entry()].carried_bytes += datagrams.arrived();
         }
         for (entry, counts) in counts.iter().enumerate() {
             self.samples.push(now, entry, counts);
@@ -195,6 +239,9 @@ impl Transfers {
                 let end = if carried.is_complete() { End::Finished } else { End::Live };
                 left.push((carried.rank(), shown.row(&carried, end, 0, Span::ZERO)));
             }
+        }
+        for (flow, datagrams) in &mut self.datagrams {
+            left.push(((Time::NEVER, *flow, 0), datagrams.row(End::Live, None)));
         }
         left.sort_by_key(|(rank, _)| *rank);
         left.iter().for_each(|(_, row)| self.rows.push(now, row));
@@ -268,7 +315,7 @@ mod tests {
     fn transfers(keys: &str) -> Transfers {
         let text = format!(
             "duration = \"9 s\"\n[topology]\nkind = \"dumbbell\"\n\
-             bottleneck = {{ rate = \"10 Mbit/s\" }}\n[[arrivals]]\ncca = \"reno\"\n\
+             bottleneck = {{ rate = \"10 Mbit/s\" }}\n[[arrivals]]\n\
              rtt = \"20 ms\"\nrate = \"1 /s\"\nsize = \"2 kB\"\n{keys}"
         );
         let scenario = Scenario::from_toml(&text, &Arc::new(catalogue::core())).unwrap();
@@ -324,7 +371,7 @@ mod tests {
 
     #[test]
     fn packets_tell_what_becomes_of_transfers() {
-        let mut transfers = transfers("");
+        let mut transfers = transfers("cca = \"reno\"");
         open(&mut transfers, 1_000, 1024);
         pass(&mut transfers, 0, 1_000, [0, 0], (SYN, 0));
         pass(&mut transfers, 1, 1_010, [0, 1], (SYN | ACK, 0));
@@ -354,7 +401,7 @@ mod tests {
 
     #[test]
     fn transfers_of_a_persistent_connection_end_where_their_bytes_do() {
-        let mut transfers = transfers("connections = \"pool\"");
+        let mut transfers = transfers("cca = \"reno\"\nconnections = \"pool\"");
         let first = Begun { persistent: true, ..begun(1_000, 1024) };
         let Begun { entry, variant, group, arrival, size, ideal, .. } = first;
         let waits = Waits { entry, variant, group, arrival, size, ideal };
@@ -397,7 +444,7 @@ mod tests {
 
     #[test]
     fn a_response_is_complete_when_it_is_acknowledged_and_its_request_counts() {
-        let mut transfers = transfers("request = \"500 B\"");
+        let mut transfers = transfers("cca = \"reno\"\nrequest = \"500 B\"");
         open(&mut transfers, 1_000, 1024);
         pass(&mut transfers, 1, 1_000, [0, 0], (SYN, 0));
         pass(&mut transfers, 0, 1_010, [0, 1], (SYN | ACK, 0));
@@ -413,5 +460,51 @@ mod tests {
         assert_eq!((column("outcome"), column("completed")), (vec![0.0], vec![1.07]));
         assert_eq!((column("retransmissions"), column("rtt")), (vec![1.0], vec![0.029]));
         assert_eq!(samples.reals("carried_bytes").unwrap(), [2000.0]);
+    }
+
+    #[test]
+    fn datagrams_are_over_when_all_have_arrived_once() {
+        let mut transfers = transfers("transport = \"udp\"");
+        let headers = |port: u16| Headers {
+            size: 1028,
+            ecn: Ecn::Ect0,
+            dscp: Dscp::BEST_EFFORT,
+            ports: [port, 10_000],
+            payload: 1000,
+            transport: Transport::Udp,
+        };
+        let send = |transfers: &mut Transfers, ms: u64, port: u16| {
+            [0, 1].map(|_| transfers.enters(at(ms), 0, &headers(port)).unwrap())
+        };
+        let arrive = |transfers: &mut Transfers, ms: u64, packet: &Packet| {
+            transfers.leaves(at(ms), packet, &headers(1024));
+        };
+        [1024, 1025].into_iter().for_each(|port| open(&mut transfers, 1_000, port));
+        let [first, incomplete] = [1024, 1025].map(|port| send(&mut transfers, 1_000, port));
+        // The port is given back when all are sent.
+        let again = Begun { flow: 7, ..begun(1_001, 1024) };
+        transfers.hear(News::Begun(again));
+        let second = send(&mut transfers, 1_001, 1024);
+        assert_eq!([first[1].index, second[0].index, second[0].flow], [1, 0, 7]);
+        [1_010, 1_011].into_iter().for_each(|ms| arrive(&mut transfers, ms, &first[0]));
+        transfers.sample(at(1_015));
+        arrive(&mut transfers, 1_020, &Packet { ecn: Ecn::Ce, ..first[1] });
+        arrive(&mut transfers, 1_021, &first[1]);
+        second.iter().for_each(|packet| arrive(&mut transfers, 1_022, packet));
+        arrive(&mut transfers, 1_030, &incomplete[1]);
+        [61_029, 61_030].into_iter().for_each(|ms| transfers.sample(at(ms)));
+        open(&mut transfers, 61_100, 1026);
+        let [rows, samples] = transfers.outcome(at(61_200));
+        let column = |name: &str| rows.reals(name).unwrap();
+        assert_eq!(column("outcome"), [0.0, 0.0, 2.0, 1.0]);
+        assert_eq!(column("completed")[..2], [1.02, 1.022]);
+        assert_eq!((column("start")[1], column("marks")), (1.001, vec![1.0, 0.0, 0.0, 0.0]));
+        assert!(column("rtt").iter().chain(&column("min_rtt")).all(|rtt| rtt.is_nan()));
+        let column = |name: &str| samples.reals(name).unwrap();
+        assert_eq!((column("arrived"), column("live")), (vec![3.0; 3], vec![3.0, 1.0, 0.0]));
+        let ended = ["finished", "failed"].map(column);
+        assert_eq!(ended, [[0.0, 2.0, 2.0], [0.0, 0.0, 1.0]]);
+        assert_eq!(column("carried_bytes"), [1000.0, 5000.0, 5000.0]);
+        assert_eq!(column("connections"), column("live"));
     }
 }

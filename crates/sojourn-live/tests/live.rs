@@ -80,6 +80,13 @@ fn transfers_complete_and_datagrams_pass() {
         rtt = "40 ms"
         start = "500 ms"
         traffic = { kind = "cbr", rate = "1 Mbit/s", size = "1000 B" }
+        [[arrivals]]
+        transport = "udp"
+        rtt = "40 ms"
+        process = "deterministic"
+        rate = "20 /s"
+        size = "5 kB"
+        stop = "1.5 s"
     "#;
     let Some((outcome, _)) = run(&format!("{LINK}{flows}")) else { return };
     let completed = outcome.flows.reals("completed_at").unwrap()[0];
@@ -92,6 +99,16 @@ fn transfers_complete_and_datagrams_pass() {
     };
     assert_eq!(of(0.0), 100_000.0);
     assert!((170_000.0..=188_000.0).contains(&of(1.0)), "{}", of(1.0));
+    let rows = outcome.transfers.unwrap();
+    let column = |name: &str| rows.reals(name).unwrap();
+    let pairs = column("completed").into_iter().zip(column("arrival"));
+    let took: Vec<f64> = pairs.map(|(completed, arrival)| completed - arrival).collect();
+    // Half a round trip, of four datagrams at once.
+    assert!(took.len() == 30 && took.iter().all(|took| (0.02..0.1).contains(took)), "{took:?}");
+    let samples = outcome.arrival_samples.unwrap();
+    let last = |name: &str| samples.reals(name).unwrap().pop();
+    let counts = ["arrived", "finished", "connections", "carried_bytes"].map(last);
+    assert_eq!(counts, [30.0, 30.0, 0.0, 150_000.0].map(Some));
 }
 
 /// Twenty segments: two flights, or one that is sent at once or, from the eleventh on, at a rate.
@@ -259,7 +276,7 @@ fn what_a_live_run_cannot_do_is_refused() {
     }
     let usual = "rtt = \"10 ms\"\nrate = \"1 /s\"\nsize = \"1 kB\"\n";
     for (keys, field) in [
-        ("transport = \"udp\"", "arrivals.0.transport"),
+        ("transport = \"udp\"\nsession = { transfers=2, reading=\"1 s\" }", "arrivals.0.session"),
         ("cca = \"bbr\"\npacing = \"off\"", "arrivals.0.pacing"),
         (
             "cca = \"cubic\"\nmix = [{ weight = 1 }, { weight = 1, ecn = \"accurate\" }]",

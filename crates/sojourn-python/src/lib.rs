@@ -9,6 +9,7 @@ mod error;
 mod kernel;
 mod live;
 mod program;
+mod programs;
 mod record;
 mod replay;
 mod run;
@@ -88,6 +89,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kernel::run_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::run_programs, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::sample_columns, module)?)?;

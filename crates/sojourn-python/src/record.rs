@@ -21,7 +21,7 @@ impl Failure {
 
     /// Passes rows, unless that has failed before. Whoever checks meanwhile may hold the interpreter
     /// that this waits for.
-    fn pass(&self, rows: impl FnOnce(Python<'_>) -> PyResult<()>) {
+    pub(crate) fn pass(&self, rows: impl FnOnce(Python<'_>) -> PyResult<()>) {
         let failure = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if failure().is_some() {
             return;

@@ -6,21 +6,15 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from math import inf
 
 from sojourn import _internal
+from sojourn.backends.crossed import WORTH_TELLING, amount, crossed, slowest
 from sojourn.backends.live import key
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
-from sojourn.metrics.columns import rate_of
-from sojourn.numbers import number
 from sojourn.origin import Quality
 from sojourn.scenario import Scenario
-
-#: Less than this share of all bytes is not warned of: acknowledgments of transports over UDP, and
-#: what programs agree on beside a transfer.
-_WORTH_TELLING = 0.1
 
 
 @dataclass(frozen=True)
@@ -57,7 +51,7 @@ def run(scenario: Scenario, command: Sequence[str], *, download: bool = False) -
     quality: Quality = json.loads(outcome.pop("quality"))
     quality["loopback_bytes"] = loopback
     seconds = float(totals["simulated_seconds"])
-    rate = min(map(rate_of, network["links"]), default=np.inf)
+    rate = slowest(network["links"])
     result = None
     if labels:
         seen = _of_connections(scenario, labels, seconds)
@@ -69,37 +63,24 @@ def run(scenario: Scenario, command: Sequence[str], *, download: bool = False) -
 
 def missed(done: Commanded) -> Iterator[str]:
     """What to know of traffic that no bottleneck has slowed down, and what to do about it."""
-    crossed, back = 0.0, 0.0
-    if done.result is not None:
-        view = done.result.data.flow
-        free = np.array([link is None for link in view.bottlenecks], dtype=bool)
-        delivered = view.samples["delivered_bytes"].sum(axis=0)
-        crossed, back = float(delivered[~free].sum()), float(delivered[free].sum())
-    least = _WORTH_TELLING * (crossed + back + done.loopback)
+    found = crossed(done.result)
+    least = WORTH_TELLING * (found.over + found.past + done.loopback)
     if done.loopback > least:
         yield (
-            f"{_amount(done, done.loopback, done.seconds)} went over the namespace's loopback, "
+            f"{amount(done.loopback, done.seconds, done.rate)} went over the namespace's loopback, "
             "which has no bottleneck, and is in no metric; let the programs connect to the address "
             "in SOJOURN_RECEIVER in the place of localhost"
         )
-    if back > least and done.rate < np.inf:
-        seconds = float(view.end[free].max() - view.start[free].min())
+    if found.past > least and done.rate < inf:
         went, remedy = (
             ("was sent to", "without --download the bottleneck lies there")
             if done.download
             else ("came back from", "--download puts the bottleneck there")
         )
         yield (
-            f"{_amount(done, back, seconds)} {went} SOJOURN_RECEIVER on the way that has no "
-            f"bottleneck; {remedy}"
+            f"{amount(found.past, found.seconds, done.rate)} {went} SOJOURN_RECEIVER on the way "
+            f"that has no bottleneck; {remedy}"
         )
-
-
-def _amount(done: Commanded, size: float, seconds: float) -> str:
-    """So much in so long, beside the scenario's rate."""
-    of = "" if done.rate == np.inf else f"; the scenario's rate: {number(done.rate * 1e-6)} Mbit/s"
-    rate = size * 8e-6 / max(seconds, 1e-9)
-    return f"{number(size * 1e-6)} MB in {number(seconds)} s ({number(rate)} Mbit/s{of})"
 
 
 def _of_connections(scenario: Scenario, labels: Sequence[str], seconds: float) -> Scenario:

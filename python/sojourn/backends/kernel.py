@@ -6,21 +6,20 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from sojourn import _internal
-from sojourn.backends import lacking, sim
+from sojourn.backends import lacking, programs, sim
 from sojourn.backends.external import refuse
 from sojourn.engine import Progress
 from sojourn.errors import RunError, ScenarioError
 from sojourn.executors.threads import go_on
 from sojourn.kernel.build import recipe
 from sojourn.kernel.cache import Kernel, kernel
+from sojourn.kernel.guest import init
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
@@ -72,7 +71,10 @@ class On:
 
         """
         refuse(canonical)
-        lacking.ask(self.name, canonical, self.measure)
+        if canonical.get("programs"):
+            programs.check(canonical, self._kernel)  # that begins no programs
+        else:
+            lacking.ask(self.name, canonical, self.measure)
 
     def run(
         self,
@@ -84,12 +86,14 @@ class On:
         """Runs a scenario; every repetition gives the same.
 
         Raises:
-            RunError: if the kernel fails, with its last words.
+            RunError: if the kernel fails, with its last words, or a program of the scenario.
             ScenarioError: if it asks for what the kernel does not have.
 
         """
         canonical, on = scenario.canonical, self._kernel
         refuse(canonical)
+        if canonical.get("programs"):
+            return programs.succeeded(scenario, self.asked(progress, spool))
         made, record = recorded(canonical, spool, lambda add: _run(canonical, on, progress, add))
         return Measured(scenario, *made, record, self.key())
 
@@ -98,11 +102,17 @@ class On:
     ) -> tuple[RunData, dict[str, float]]:
         """Runs a canonical scenario; raises as :meth:`run`."""
         refuse(canonical)
+        if canonical.get("programs"):
+            return programs.measure(canonical, self.asked(progress))
         return _run(canonical, self._kernel, progress)
+
+    def asked(self, progress: Progress | None = None, spool: Path | None = None) -> programs.Asked:
+        """How programs are run on it."""
+        return programs.Asked(self._kernel, self.key(), progress, spool)
 
     def alone(self, canonical: Document) -> Alone:
         """Runs some flows by themselves over the same network."""
-        return _alone(canonical, self._kernel)
+        return programs.alone if canonical.get("programs") else _alone(canonical, self._kernel)
 
     def key(self, repetition: int = 0) -> Origin:
         """What tells a run from those on other kernels; repetitions are alike."""
@@ -122,7 +132,7 @@ def _run(
     try:
         with lacking.told():
             outcome = _internal.run_kernel(
-                json.dumps(canonical), str(chosen.program), _init(), progress or go_on, record
+                json.dumps(canonical), str(chosen.program), init(), progress or go_on, record
             )
     except RuntimeError as error:
         raise RunError(str(error)) from None
@@ -130,13 +140,6 @@ def _run(
     totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
     timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
     return RunData(canonical, outcome, network, _alone(canonical, chosen)), timing
-
-
-def _init() -> list[str]:
-    """The agent: an interpreter, without what it does not need, and the engine's module."""
-    interpreter: str = getattr(sys, "_base_executable", sys.executable)
-    agent = resources.files("sojourn.kernel") / "agent.py"
-    return [interpreter, "-I", "-S", "-B", str(agent), str(_internal.__file__)]
 
 
 def _alone(canonical: Document, chosen: Kernel) -> Alone:

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from sojourn.backends import backend
+from sojourn.backends.programs import as_planned
 from sojourn.build import definitions, engine
 from sojourn.campaign.cases import AnyCase, Attempted, Case, Computed, Outcome, Sampled, Told
 from sojourn.campaign.keys import key_of
@@ -64,7 +65,7 @@ class Simulate:
         key = key_of(case)
         moved = self.bundle.unpacked().move(case.canonical)
         data, timing = backend(case.backend).measure(moved)
-        data = replace(data, scenario=case.canonical)
+        data = as_planned(data, case.canonical)
         if isinstance(case, Sampled):
             return Run(case, samples=packed(key, _kept(data, case.keeps)), timing=timing)
         told = outcome(data)

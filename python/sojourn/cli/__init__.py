@@ -40,7 +40,10 @@ COMMANDS = {
     "gate": ("sojourn.cli.gate", "Pass or fail a new version against an old one."),
     "new": ("sojourn.cli.new", "Write the file of a new scenario, control, queue, ..."),
     "capacity": ("sojourn.cli.capacity", "What a network can carry within a deadline."),
-    "kernel": ("sojourn.cli.kernel", "Build a kernel that runs in virtual time."),
+    "kernel": (
+        "sojourn.cli.kernel",
+        "Build a kernel that runs in virtual time, and run programs in it.",
+    ),
     "list": ("sojourn.cli.catalogue", "List what there is."),
 }
 

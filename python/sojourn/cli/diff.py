@@ -25,7 +25,7 @@ _MOST = 10
 @click.option(
     "--tolerance",
     type=Time(),
-    show_default="0 s where both were simulated, 1 us elsewhere",
+    show_default="0 s where both were simulated, or both ran in virtual time, 1 us elsewhere",
     metavar="TIME",
     help="Times that differ by no more are the same, such as 10 us.",
 )

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import click
 
+from sojourn.cli import kernel_run
 from sojourn.cli.output import give
 from sojourn.cli.progress import steps
 
 
 @click.group("kernel")
 def command() -> None:
-    """Kernels for --backend kernel."""
+    """Kernels in virtual time: for --backend kernel, and for any program."""
+
+
+command.add_command(kernel_run.command)
 
 
 @command.command("build")

@@ -59,9 +59,10 @@ def difference(a: Side, b: Side, tolerance: float | None = None) -> Difference |
 
     Events are compared in their order at each link, of each flow and kind: the packet's index and
     size, the reason, what the headers of captured packets tell, and the time to ``tolerance``
-    seconds, by default none where both runs are simulated and a microsecond elsewhere.
+    seconds, by default none where both runs are simulated, or both are of kernels in virtual time,
+    and a microsecond elsewhere.
     """
     if tolerance is None:
-        tolerance = 0.0 if a.exact and b.exact else _MEASURED
+        tolerance = 0.0 if a.clock and a.clock == b.clock else _MEASURED
     parting = first(a.rows, b.rows, min(a.end, b.end), tolerance)
     return Difference(parting, known(a, b, parting)) if parting else None

@@ -17,6 +17,8 @@ from sojourn.store import manifest, run_directory
 
 #: The port of flow 0's receiver where Sojourn numbers them, and how many have ports of their own.
 _PORT, _PORTS = 10_000, 1_000
+#: The clocks in which runs on a backend take place, if they are not of the world.
+_CLOCKS = {"sim": "simulator", "kernel": "kernel in virtual time"}
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,9 @@ class Side:
     rows: pl.LazyFrame
     #: Until when there are events, s.
     end: float
-    #: Whether times were not measured.
-    exact: bool
+    #: Whose clock the times are of, where it tells the same ones in each run; empty where they
+    #: were measured.
+    clock: str
     #: The run that they are of.
     run: Measured
     #: Where they were captured; nothing of a run's own events.
@@ -92,17 +95,27 @@ def side(place: Path, *, captured: bool = False) -> Side:
             f"{place}: has no capture, as the other side is; run with --record pcap"
         )
     try:
-        rows = run.record.scan("packets")
+        return of_run(run)
     except ScenarioError as error:
         raise ScenarioError(f"{place}: {error}") from None
-    return Side(rows, run.timing["simulated_seconds"], not run.origin, run)
+
+
+def of_run(run: Measured) -> Side:
+    """A run by its own events.
+
+    Raises:
+        ScenarioError: if its packets were not recorded.
+
+    """
+    rows, end = run.record.scan("packets"), run.timing["simulated_seconds"]
+    return Side(rows, end, _CLOCKS.get(run.origin.get("backend", "sim"), ""), run)
 
 
 def _captured(found: Measured, run: Measured) -> Side:
     rows = found.record.scan(PASSAGES)
     vantages = rows.select(pl.col("link").unique().sort(descending=True)).collect()
     end = found.timing["simulated_seconds"]
-    return Side(rows, end, False, run, tuple(vantages["link"]), found)
+    return Side(rows, end, "", run, tuple(vantages["link"]), found)
 
 
 def _is_numbered(found: Measured) -> bool:

@@ -18,6 +18,7 @@ from sojourn.errors import ScenarioError, SojournError
 from sojourn.kernel import cache
 from sojourn.kernel.changes import changes
 from sojourn.kernel.options import fragment
+from sojourn.kernel.same import STAMPS
 from sojourn.kernel.source import located, unpacked, version
 from sojourn.store.lock import opened
 
@@ -31,7 +32,9 @@ TOOLS = {
     "bc": "bc",
 }
 #: Files that a kernel of this configuration compiles, about.
-_FILES = 680
+_FILES = 760
+#: What compiling them takes, about.
+_MINUTES = 10
 _LAST_LINES = 30
 #: Is told what is being done, and which share of it.
 Tell = Callable[[str, float], None]
@@ -58,7 +61,8 @@ def build(source: str, hz: int, tell: Tell) -> cache.Kernel:
         tree = unpacked(found, place)
         kernel = cache.Kernel(version(tree), hz, root / f"{version(tree)}-hz{hz}")
         for change in changes(hz):
-            change.apply(tree)
+            if change.concerns(kernel.version):
+                change.apply(tree)
         _configure(tree, place, tell)
         _make(tree, place, tell)
         _keep(kernel, tree, place, identity)
@@ -111,7 +115,7 @@ def _built(identity: str, hz: int) -> cache.Kernel | None:
 
 def recipe(hz: int) -> str:
     """Changes whenever a kernel would be built otherwise."""
-    text = fragment() + "".join(repr(change) for change in changes(hz))
+    text = fragment() + repr(STAMPS) + "".join(repr(change) for change in changes(hz))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -131,16 +135,18 @@ def _make(tree: Path, place: Path, tell: Tell) -> None:
     def count(line: str) -> None:
         nonlocal done
         done += line.startswith("  CC ")
-        tell("compiling", 0.03 + 0.96 * min(1.0, done / _FILES))
+        tell(what, 0.03 + 0.96 * min(1.0, done / _FILES))
 
     done = sum(1 for _ in tree.rglob("*.o"))
-    _run(tree, [f"-j{os.cpu_count() or 1}", "linux"], count)
+    processors = os.cpu_count() or 1
+    what = f"compiling: {_MINUTES} minutes of one processor, and there are {processors}"
+    _run(tree, [f"-j{processors}", "linux"], count)
 
 
 def _run(tree: Path, targets: list[str], each: Callable[[str], None] = lambda _: None) -> None:
     """Runs make, and says its last lines if it fails."""
     last: deque[str] = deque(maxlen=_LAST_LINES)
-    command = ["make", "-C", str(tree), "ARCH=um", "SUBARCH=x86_64", *targets]
+    command = ["make", "-C", str(tree), "ARCH=um", "SUBARCH=x86_64", *STAMPS, *targets]
     stream = subprocess.PIPE
     with subprocess.Popen(
         command, stdout=stream, stderr=subprocess.STDOUT, text=True, close_fds=False

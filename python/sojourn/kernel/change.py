@@ -19,6 +19,12 @@ class Change:
     why: str
     #: Whether a kernel without that place needs no change.
     optional: bool = False
+    #: The first version, such as ``(6, 12)``, that is changed; all if it is empty.
+    since: tuple[int, ...] = ()
+
+    def concerns(self, version: str) -> bool:
+        """Whether a kernel of this version, such as 6.12.117, is changed."""
+        return tuple(int(part) for part in version.split(".")) >= self.since
 
     def apply(self, tree: Path) -> None:
         """Makes the change, unless it has been made.
@@ -38,3 +44,18 @@ class Change:
             raise SojournError(
                 f"{path}: not as expected ({self.why}): this series is not known; 6.1 and 6.12 are"
             )
+
+
+def exactly(text: str) -> str:
+    """A pattern for whole lines that are just so."""
+    return f"^{re.escape(text)}$"
+
+
+def after(file: str, place: str, added: str, why: str, since: tuple[int, ...] = ()) -> Change:
+    """Adds lines after those of a place."""
+    return Change(file, exactly(place), f"{place}\n{added}", why, since=since)
+
+
+def before(file: str, place: str, added: str, why: str, since: tuple[int, ...] = ()) -> Change:
+    """Adds lines before those of a place."""
+    return Change(file, exactly(place), f"{added}\n{place}", why, since=since)

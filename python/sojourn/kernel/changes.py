@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from sojourn.kernel import interrupts
+from sojourn.kernel import interrupts, owners, programs, registers, same
 from sojourn.kernel.change import Change
 
 #: Random numbers that follow from a seed (SplitMix64), in the place of the host's.
@@ -55,13 +55,13 @@ _VIRTUAL = (
         "a system call takes no time, whether it succeeds or not",
         optional=True,
     ),
-)
-_REGISTERS = Change(
-    "arch/x86/um/os-Linux/registers.c",
-    r"^\t\thave_xstate_support = 1;$",
-    "\t\thave_xstate_support = 0;",
-    "the registers of processors with AMX are more than there is room for: up to SSE",
-    optional=True,
+    Change(
+        "arch/um/kernel/time.c",
+        r"^\tif \(get_current\(\)->mm != NULL\)$",
+        "\tif (time_travel_mode != TT_MODE_EXTERNAL && get_current()->mm != NULL)",
+        "a timer need not stop a program: the kernel runs already",
+        since=(6, 12),
+    ),
 )
 
 
@@ -73,4 +73,12 @@ def changes(hz: int) -> tuple[Change, ...]:
         f"config HZ\n\tint\n\tdefault {hz}",
         "ticks per second, which distributions have and User-Mode Linux has not",
     )
-    return ticks, *_VIRTUAL, *interrupts.CHANGES, _REGISTERS
+    return (
+        ticks,
+        *_VIRTUAL,
+        *interrupts.CHANGES,
+        *registers.CHANGES,
+        *owners.CHANGES,
+        *programs.CHANGES,
+        *same.CHANGES,
+    )

@@ -9,14 +9,15 @@ from sojourn.kernel.change import Change
 _WHY = "interrupts come with the calendar's message"
 _TIME, _DRIVER = "arch/um/kernel/time.c", "arch/um/drivers/virtio_uml.c"
 #: What the calendar's RUN says of the cards: a bit for each ring that has something for the kernel.
+#: The message has room for 16 cards; those of others are in the calendar's place of the page.
 _RINGS = r"""
-void (*sojourn_cards)(unsigned int rings);
-static unsigned int sojourn_rings;
+void (*sojourn_cards)(unsigned long long rings);
+static unsigned long long sojourn_rings;
 static void __time_travel_add_event(struct time_travel_event *e, unsigned long long time);
 
 static void sojourn_interrupt(struct time_travel_event *e)
 {
-	unsigned int rings = sojourn_rings;
+	unsigned long long rings = sojourn_rings;
 
 	sojourn_rings = 0;
 	if (sojourn_cards)
@@ -43,6 +44,16 @@ bool sojourn_stop(void)
 	time_travel_shm->free_until = time_travel_time + time_travel_shm_offset + 1;
 	return true;
 }
+
+static unsigned long long sojourn_told(unsigned int first)
+{
+	unsigned int *others;
+
+	if (!time_travel_shm)
+		return first;
+	others = (void *)(time_travel_shm->clients[0].reserve + 32);
+	return first | (unsigned long long)*others << 32;
+}
 #else
 static void sojourn_tell_time(void)
 {
@@ -51,6 +62,11 @@ static void sojourn_tell_time(void)
 bool sojourn_stop(void)
 {
 	return false;
+}
+
+static unsigned long long sojourn_told(unsigned int first)
+{
+	return first;
 }
 #endif
 """
@@ -67,17 +83,17 @@ _STOP = """
 
 #: Two bits for each card: its receiving ring, its sending ring.
 _CARDS = r"""
-static struct virtio_uml_device *sojourn_card[16];
+static struct virtio_uml_device *sojourn_card[32];
 
-static void sojourn_interrupt_cards(unsigned int rings)
+static void sojourn_interrupt_cards(unsigned long long rings)
 {
 	struct virtqueue *vq;
 	int i;
 
-	for (i = 0; i < 16; i++)
-		if ((rings >> (2 * i) & 3) && sojourn_card[i])
+	for (i = 0; rings; i++, rings >>= 2)
+		if ((rings & 3) && sojourn_card[i])
 			virtio_device_for_each_vq(&sojourn_card[i]->vdev, vq)
-				if (rings >> (2 * i + vq->index) & 1)
+				if ((rings & 3) >> vq->index & 1)
 					vring_interrupt(0, vq);
 }
 """
@@ -92,7 +108,7 @@ CHANGES = (
     Change(
         _TIME,
         r"^\tcase UM_TIMETRAVEL_RUN:\n\t\ttime_travel_set_time\(msg->time\);$",
-        "\tcase UM_TIMETRAVEL_RUN:\n\t\tsojourn_rings |= msg->seq;\n"
+        "\tcase UM_TIMETRAVEL_RUN:\n\t\tsojourn_rings |= sojourn_told(msg->seq);\n"
         "\t\ttime_travel_set_time(msg->time);",
         _WHY,
     ),
@@ -113,7 +129,7 @@ CHANGES = (
     Change(
         _DRIVER,
         r"^struct virtio_uml_vq_info \{$",
-        "extern void (*sojourn_cards)(unsigned int rings);\nbool sojourn_stop(void);\n\n"
+        "extern void (*sojourn_cards)(unsigned long long rings);\nbool sojourn_stop(void);\n\n"
         "struct virtio_uml_vq_info {",
         _WHY,
     ),
@@ -133,7 +149,7 @@ CHANGES = (
         _DRIVER,
         r"^\tvu_dev->registered = 1;$",
         "\tvu_dev->registered = 1;\n"
-        "\tif (pdev->id >= 0 && pdev->id < 16)\n"
+        "\tif (pdev->id >= 0 && pdev->id < 32)\n"
         "\t\tsojourn_card[pdev->id] = vu_dev;\n"
         "\tsojourn_cards = sojourn_interrupt_cards;",
         _WHY,

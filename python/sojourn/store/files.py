@@ -38,7 +38,7 @@ def write_together(directory: Path, files: Mapping[str, Write]) -> None:
             write(partials[name])
             _sync(partials[name])
         for name, partial in partials.items():
-            (directory / name).parent.mkdir(exist_ok=True)
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
             partial.replace(directory / name)
         _sync(directory)
     except BaseException:
@@ -51,7 +51,7 @@ def write_together(directory: Path, files: Mapping[str, Write]) -> None:
 def _put_together(directory: Path, files: Mapping[str, Write]) -> None:
     with tempfile.TemporaryDirectory(prefix="sojourn-") as here:
         for name, write in files.items():
-            (Path(here) / name).parent.mkdir(exist_ok=True)
+            (Path(here) / name).parent.mkdir(parents=True, exist_ok=True)
             write(Path(here) / name)
         for name in files:
             location.write(directory / name, (Path(here) / name).read_bytes())

@@ -8,15 +8,17 @@ manifest, so that two commands at once do not take the same directory.
 from __future__ import annotations
 
 import itertools
+import os
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from sojourn.errors import ScenarioError, SojournError
+from sojourn.programs import OUTPUT, WRITTEN
 from sojourn.store import manifest
 from sojourn.store.location import is_remote, write
 from sojourn.store.lock import exclusive
@@ -36,7 +38,7 @@ _OURS = (
     *_DERIVED,
     *("flow_samples.parquet", "flows.parquet", "link_samples.parquet", "links.parquet"),
     *("node_samples.parquet", "transfers.parquet", "arrival_samples.parquet"),
-    *("state.parquet", "packets.parquet", "packets.pcapng"),
+    *("state.parquet", "packets.parquet", "packets.pcapng", OUTPUT, f"kernel-*/{OUTPUT}"),
     *("qlog/*.sqlog", "sim-*/qlog/*.sqlog"),
     *("metrics_*.parquet", "summary.csv", "comparison.csv", "deadlines.csv", "capacity.json"),
     *("replay.csv", "replay.md"),
@@ -46,6 +48,8 @@ _OURS = (
     *("sim-*/*.pcapng", "live-*/*.pcapng", "kernel-*/*.pcapng"),
     manifest.FILE,
 )
+#: Directories of files that programs wrote.
+_TREES = (WRITTEN, f"kernel-*/{WRITTEN}")
 
 
 class Terms(NamedTuple):
@@ -164,12 +168,14 @@ def check_writable(directory: Path, named: str, terms: Terms = COMMAND) -> None:
 
 
 def _check_links(directory: Path, named: str) -> None:
-    for name in sorted({"example", *(p.partition("/")[0] for p in _OURS if "/" in p)}):
+    trees = (*_TREES, *(f"{tree}/**/*" for tree in _TREES))
+    names = {"example", *trees, *(p.partition("/")[0] for p in _OURS if "/" in p)}
+    for name in sorted(names):
         for path in directory.glob(name):
             if path.is_symlink():
                 raise ScenarioError(
-                    f"{named}: {path.name} is a symbolic link, through which nothing is written or "
-                    "removed: give the directory that it is in, or remove it"
+                    f"{named}: {path.relative_to(directory)} is a symbolic link, through which "
+                    "nothing is written or removed: give the directory that it is in, or remove it"
                 )
 
 
@@ -202,7 +208,23 @@ def clear(directory: Path) -> None:
     """Removes the results in a directory, and nothing else."""
     if (directory / "example" / manifest.FILE).exists():
         clear(directory / "example")
+    for tree in [tree for pattern in _TREES for tree in directory.glob(pattern)]:
+        clear_tree(tree)
     _remove(directory, _OURS)
+
+
+def clear_tree(tree: Path, kept: Container[Path] = ()) -> None:
+    """Removes the files below a directory but for those ``kept``, and directories without any."""
+    if is_remote(tree):
+        for path in [path for path in tree.rglob("*") if path.is_file() and path not in kept]:
+            path.unlink()
+        return
+    for name, _, files in os.walk(tree, topdown=False):
+        for path in (Path(name) / file for file in files):
+            if path not in kept:
+                path.unlink()
+        with suppress(OSError):  # something is kept in it
+            Path(name).rmdir()
 
 
 def clear_derived(directory: Path) -> None:

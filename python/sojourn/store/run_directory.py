@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -15,13 +17,14 @@ from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import Table
 from sojourn.origin import Origin, told, who
+from sojourn.programs import OUTPUT, WRITTEN, Programs, read_output
 from sojourn.record import FILES, OF_RECORDS, SCHEMAS, Record
 from sojourn.scenario import Document, Scenario
 from sojourn.spool import LONG, OnDisk
 from sojourn.store import manifest
 from sojourn.store.difference import difference
 from sojourn.store.files import Write, write_together
-from sojourn.store.place import UNFINISHED, Tenant, clear_derived, remove
+from sojourn.store.place import UNFINISHED, Tenant, clear_derived, clear_tree, remove
 from sojourn.transfers import numbered
 
 KIND = "run"
@@ -71,6 +74,7 @@ def save(result: Measured, directory: Path) -> None:
         "network": result.data.network,
         "timing": result.timing,
         **({"origin": result.origin} if result.origin else {}),
+        **_said(result.programs),
     }
     files: dict[str, Write] = {
         **{f"{name}.parquet": _writer(table) for name, table in tables.items()},
@@ -78,13 +82,23 @@ def save(result: Measured, directory: Path) -> None:
         **{f"{name}.parquet": rows.sink_parquet for name, rows in result.record.tables.items()},
         **{name: partial(shutil.copyfile, path) for name, path in result.record.files.items()},
     }
+    if result.programs is not None:
+        files[OUTPUT] = result.programs.write_output
+        written = result.programs.written()
+        files |= {name: partial(shutil.copyfile, path) for name, path in written.items()}
     if TRANSFERS in tables:
         files[f"{TRANSFERS}.parquet"] = OnDisk(result.scan_transfers()).write
     write_together(directory, {**files, manifest.FILE: manifest.writer(KIND, content)})
     others = {f"{name}.parquet" for name in (NODES, TRANSFERS, ARRIVALS, *SCHEMAS)}
-    for name in {*others, *_recorded(directory)} - files.keys():
+    for name in {*others, OUTPUT, *_recorded(directory)} - files.keys():
         remove(directory / name, directory)
+    clear_tree(directory / WRITTEN, {directory / name for name in files})
     clear_derived(directory)
+
+
+def _said(programs: Programs | None) -> manifest.Manifest:
+    """What the manifest says of programs."""
+    return {} if programs is None else {"hash": programs.hash, "programs": [*programs.programs]}
 
 
 def _tables_of(data: RunData) -> dict[str, Table]:
@@ -132,7 +146,16 @@ def load(directory: Path) -> Measured:
     files = _recorded(directory)
     record = Record({name: pl.scan_parquet(path) for name, path in written.items()}, files)
     scenario = Scenario(content["document"], content["scenario"])
-    return Measured(scenario, data, content["timing"], record, content.get("origin"))
+    origin, programs = content.get("origin"), _programs(directory, content)
+    return Measured(scenario, data, content["timing"], record, origin, programs)
+
+
+def _programs(directory: Path, content: Mapping[str, Any]) -> Programs | None:
+    """What programs said and wrote in a run of any."""
+    if "programs" not in content:
+        return None
+    output = read_output(directory / OUTPUT)
+    return Programs(content["hash"], content["programs"], output, directory / WRITTEN)
 
 
 def _recorded(directory: Path) -> dict[str, Path]:

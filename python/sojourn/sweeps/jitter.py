@@ -1,11 +1,12 @@
-"""Start jitter: each flow of each replication starts a little later, by chance."""
+"""Start jitter: each flow of each replication starts a little later, by chance, and so does each
+program that is waited for: those that it needs are there.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from sojourn import _internal
 from sojourn.quantity import number
@@ -15,15 +16,15 @@ from sojourn.scenario import Document, expanded_flows
 LEAST = 0.01
 
 
-def draw(seed: int, flow: int) -> float:
-    """A number in [0, 1) that depends on the seed and the flow's id only."""
-    digest = hashlib.blake2b(f"start jitter {seed} {flow}".encode(), digest_size=8).digest()
+def draw(seed: int, who: int | str) -> float:
+    """A number in [0, 1) that depends on the seed and on the flow's id, or the program, only."""
+    digest = hashlib.blake2b(f"start jitter {seed} {who}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
 
 
 def jittered(canonical: Document, jitter: str) -> Document:
     """The scenario with every flow's start moved by a uniform draw up to ``jitter``."""
-    return _moved(canonical, itertools.repeat(number(jitter)))
+    return _moved(canonical, [number(jitter)] * len(expanded_flows(canonical)))
 
 
 def jittered_by_rtt(canonical: Document) -> Document:
@@ -38,14 +39,23 @@ def jittered_by_rtt(canonical: Document) -> Document:
     )
 
 
-def _moved(canonical: Document, largest: Iterable[float]) -> Document:
+def _moved(canonical: Document, largest: Sequence[float]) -> Document:
+    """Each flow by up to so much, and programs by up to the largest of that."""
+    seed = canonical["seed"]
     flows = [
-        _later(flow, most * draw(canonical["seed"], index))
-        for index, (flow, most) in enumerate(zip(expanded_flows(canonical), largest, strict=False))
+        _later(flow, most * draw(seed, index))
+        for index, (flow, most) in enumerate(zip(expanded_flows(canonical), largest, strict=True))
     ]
-    return {**canonical, "flows": flows}
+    moved: Document = {**canonical, "flows": flows}
+    if "programs" in canonical:
+        most = max(largest, default=0.0)
+        moved["programs"] = [
+            _later(one, most * draw(seed, f"program {index}")) if one["wait"] else one
+            for index, one in enumerate(canonical["programs"])
+        ]
+    return moved
 
 
-def _later(flow: Document, by: float) -> Document:
-    start = round((number(flow["start"]) + by) * 1e9)
-    return {**flow, "start": f"{start} ns"}
+def _later(entry: Document, by: float) -> Document:
+    start = round((number(entry["start"]) + by) * 1e9)
+    return {**entry, "start": f"{start} ns"}

@@ -10,6 +10,7 @@ from itertools import chain
 import polars as pl
 
 from sojourn.backends import Backend, backend
+from sojourn.backends.programs import as_planned
 from sojourn.build import definitions, engine
 from sojourn.campaign.keys import run_key
 from sojourn.errors import LackError, RunError, ScenarioError, SojournError
@@ -128,7 +129,7 @@ class Run:
             return self._failure(common, found.place, there.told(message), failed_at)
         common["wall_seconds"] = timing["wall_seconds"]
         common["data_packets"] = int(timing["data_packets"])
-        data = replace(data, scenario=point.canonical)
+        data = as_planned(data, point.canonical)
         samples = kept(found.key, data) if self.keep_samples else None
         long = int(self.keep_samples and samples is None)
         told_rows = rows.rows_of(common, point.coordinates, told)

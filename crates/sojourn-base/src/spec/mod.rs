@@ -16,6 +16,7 @@ use crate::error::{FieldError, quoted};
 use crate::registry::{Catalogue, Kind, Listing};
 
 mod buffer;
+mod date;
 mod gro;
 pub mod limits;
 mod names;
@@ -27,6 +28,7 @@ mod toml;
 
 pub use self::toml::toml_to_json;
 pub use buffer::BufferSize;
+pub use date::Date;
 pub use gro::Gro;
 pub use names::{
     AccessCategory, EcnMode, FlowDirection, HostQueue, QlogVersion, Recorded, Stack, TcpMetrics,

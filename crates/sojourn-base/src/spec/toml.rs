@@ -7,8 +7,8 @@ use crate::error::{FieldError, quoted};
 /// The JSON equivalent of a TOML text.
 ///
 /// # Errors
-/// If the text is malformed (with line and column), or holds a date or a number that is not
-/// finite, which JSON does not have.
+/// If the text is malformed (with line and column), or holds a date outside quotes or a
+/// number that is not finite, which JSON does not have.
 pub fn toml_to_json(text: &str) -> Result<Value, FieldError> {
     let table: ::toml::Table = text.parse().map_err(|error| malformed(text, &error))?;
     table_to_json(table)
@@ -42,7 +42,7 @@ fn to_json(value: ::toml::Value) -> Result<Value, FieldError> {
         }
         ::toml::Value::Boolean(flag) => Value::Bool(flag),
         ::toml::Value::Datetime(date) => {
-            return Err(FieldError::new("", format!("the date {date} given; no key takes a date")));
+            return Err(FieldError::new("", format!("{date} given; write a date in quotes")));
         }
         ::toml::Value::Array(items) => {
             let items = items.into_iter().enumerate();

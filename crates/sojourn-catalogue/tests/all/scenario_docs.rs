@@ -26,6 +26,7 @@ fn table(name: &str) -> Value {
         "scenario" => root,
         "flow" => root["$defs"]["FlowSpec"].clone(),
         "arrivals" => own_keys(&root["$defs"]["ArrivalsSpec"], &table("flow")),
+        "program" => root["$defs"]["ProgramSpec"].clone(),
         "service" => root["$defs"]["ServiceSpec"].clone(),
         "link" => member::<Topology>("dumbbell").unwrap()["properties"]["bottleneck"].clone(),
         "graph link" => own_keys(&table("graph")["properties"]["links"]["items"], &table("link")),

@@ -6,35 +6,31 @@
 //! an address that no host has, and packets are readdressed on the way.
 
 mod connection;
-
-use std::collections::HashMap;
+mod connections;
 
 use sojourn_base::error::Fault;
-use sojourn_base::packet::{Address, FiveTuple, Header, Packet};
+use sojourn_base::packet::{Address, Packet};
 use sojourn_base::units::{Span, Time};
 use sojourn_net::net::{Network, Step};
 use sojourn_net::record::{FlowCounters, FlowFacts, LinkCounters, Outcome, Recorder};
 
 use crate::drive::Tap;
 use crate::namespace::{RECEIVERS, SENDERS};
-use crate::observed::Observed;
 use crate::tcp_info;
-use crate::wire::{parse, readdress, set_class};
-use connection::{Connection, Key};
+use crate::wire::{destination, readdress};
+pub(crate) use connections::{Connections, Data};
 
 /// Address of the second device.
 pub(crate) const SERVERS: [u8; 4] = [10, 77, 1, 1];
 /// Source address that programs reached by the second device observe.
 const CLIENTS: [u8; 4] = [10, 77, 1, 2];
-/// Flow number of packets that are neither TCP nor UDP: they pass and are not recorded.
-const OTHER: u32 = u32::MAX;
 
 const SAMPLE: u32 = 0;
 const WARMUP_END: u32 = 1;
 const INTEGRATE: u32 = 2;
 
 /// Columns that the packets of a program do not show.
-const UNKNOWN: &[&str] = &[
+pub(crate) const UNKNOWN: &[&str] = &[
     "written_bytes",
     "spurious_retransmissions",
     "rtos",
@@ -45,15 +41,17 @@ const UNKNOWN: &[&str] = &[
     "ssthresh",
 ];
 
+/// A sample: when, of both sides of all connections, and of the links.
+type Sample = (Time, Vec<[FlowCounters; 2]>, Vec<LinkCounters>);
+
 /// All connections so far, and their samples.
 pub(crate) struct External {
     ways: [Address; 2],
     facts: FlowFacts,
     recorded_links: usize,
     sample_interval: Span,
-    known: HashMap<Key, usize>,
-    connections: Vec<Connection>,
-    samples: Vec<(Time, Vec<[FlowCounters; 2]>, Vec<LinkCounters>)>,
+    connections: Connections,
+    samples: Vec<Sample>,
 }
 
 /// The sending side of a flow, and a name.
@@ -67,8 +65,8 @@ impl External {
         recorded_links: usize,
         sample_interval: Span,
     ) -> Self {
-        let (known, connections, samples) = (HashMap::new(), Vec::new(), Vec::new());
-        External { ways, facts, recorded_links, sample_interval, known, connections, samples }
+        let (connections, samples) = (Connections::on(1), Vec::new());
+        External { ways, facts, recorded_links, sample_interval, connections, samples }
     }
 
     /// Sets the timers with which a run begins.
@@ -78,35 +76,10 @@ impl External {
         net.set_timer(Time::ZERO + tcp_info::INTERVAL, INTEGRATE);
     }
 
-    fn connection(&mut self, now: Time, key: Key) -> usize {
-        let next = self.connections.len();
-        let number = *self.known.entry(key).or_insert(next);
-        if number == next {
-            self.connections.push(Connection::new(key, now));
-        }
-        self.connections[number].last_seen = now;
-        number
-    }
-
     fn sample(&mut self, net: &mut Network) -> Step {
-        let connections = self.connections.iter().map(Connection::counters).collect();
         let links = (0..self.recorded_links).map(|link| net.report(link)).collect();
-        self.samples.push((net.now(), connections, links));
+        self.samples.push((net.now(), self.connections.sample(), links));
         net.check()
-    }
-
-    /// Observed data of both sides of all connections.
-    fn seen(&mut self) -> impl Iterator<Item = &mut Observed> {
-        self.connections.iter_mut().flat_map(|connection| &mut connection.seen)
-    }
-
-    /// The flows: connections, and the sides that sent their data.
-    fn flows(&self) -> Vec<(usize, usize)> {
-        let numbered = self.connections.iter().enumerate();
-        let of = |(number, connection): (usize, &Connection)| -> Vec<(usize, usize)> {
-            connection.senders().map(|side| (number, side)).collect()
-        };
-        numbered.flat_map(of).collect()
     }
 
     /// The recorded tables; of each flow the sending side, and a name. Kinds of nodes name these
@@ -120,39 +93,30 @@ impl External {
         counters: &[&'static str],
     ) -> Result<(Outcome, Vec<Named>), Box<Fault>> {
         self.sample(net)?;
-        let (flows, links) = (self.flows(), self.recorded_links);
+        let (flows, links) = (self.connections.data(), self.recorded_links);
         let connections = &self.connections;
         let mut recorder = Recorder::new([flows.len(), links, 0], counters, self.samples.len());
-        for (time, counters, links) in self.samples {
-            let known = |&(number, side): &(usize, usize)| {
-                let unborn = || connections[number].key.blank();
-                counters.get(number).map_or_else(unborn, |sides| sides[side])
-            };
-            recorder.sample(time, flows.iter().map(known), links.into_iter());
+        for (time, sample, links) in &self.samples {
+            let known = |data: &Data| connections.counters(sample, data);
+            recorder.sample(*time, flows.iter().map(known), links.iter().copied());
         }
-        let facts = |&(number, _): &(usize, usize)| {
-            let Connection { first_seen, last_seen, .. } = connections[number];
-            FlowFacts { start: first_seen, stop: last_seen, ..self.facts }
-        };
-        let facts: Vec<_> = flows.iter().map(facts).collect();
-        let counters = flows.iter().map(|&(number, side)| connections[number].counters()[side]);
-        let counters: Vec<_> = counters.collect();
-        let rtts = flows.iter().map(|&(number, side)| Some(connections[number].seen[side].rtts()));
-        let rtts: Vec<_> = rtts.collect();
+        let facts: Vec<_> = flows.iter().map(|data| connections.facts(data, self.facts)).collect();
+        let last = connections.sample();
+        let counters: Vec<_> = flows.iter().map(|data| connections.counters(&last, data)).collect();
+        let rtts: Vec<_> = flows.iter().map(|data| Some(connections.rtts(data))).collect();
         let sojourns: Vec<_> = (0..links).map(|link| net.sojourn_histogram(link)).collect();
         let all = Outcome::gather(recorder, &facts, &counters, &rtts, &sojourns, net.events());
         let flow_samples = all.flow_samples.without(crate::flows::UNKNOWN).without(UNKNOWN);
-        let name = |&(number, side): &(usize, usize)| (side, connections[number].key.name(side));
+        let name = |data: &Data| (data.side, connections.name(data, [""; 2]));
         let names = flows.iter().map(name).collect();
         Ok((Outcome { flow_samples, ..all }, names))
     }
 }
 
-/// Whether a packet that enters at `side` is addressed into the network: bytes 16 to 20 of an IPv4
-/// packet.
+/// Whether a packet that enters at `side` is addressed into the network.
 fn is_for(bytes: &[u8], side: usize) -> bool {
     let wanted = if side == 0 { RECEIVERS } else { CLIENTS };
-    bytes.first().is_some_and(|first| first >> 4 == 4) && bytes.get(16..20) == Some(&wanted)
+    destination(bytes) == Some(&wanted[..])
 }
 
 impl Tap for External {
@@ -160,36 +124,12 @@ impl Tap for External {
         if !is_for(bytes, side) {
             return None;
         }
-        let way = self.ways[side];
-        let Some(headers) = parse(bytes) else {
-            let payload = bytes.len().saturating_sub(20) as u16;
-            let packet = way.packet(0, bytes.len() as u32, Header::opaque(payload));
-            return Some(Packet { flow: OTHER, ..packet });
-        };
-        let key = Key::of(side, &headers);
-        let number = self.connection(now, key);
-        let connection = &mut self.connections[number];
-        connection.seen[side].enters(now, 0, &headers);
-        let header = connection.seen[1 - side].enters(now, 1, &headers);
-        let index = connection.entered[side];
-        connection.entered[side] += 1;
-        let ports = u32::from(key.ports[0]) << 16 | u32::from(key.ports[1]);
-        let tuple = FiveTuple { ports, ..way.tuple };
-        let packet = way.packet(index, headers.size, header);
-        let way = packet.way.with_dscp(headers.dscp);
-        Some(Packet { flow: number as u32, ecn: headers.ecn, way, tuple, ..packet })
+        Some(self.connections.enters(now, (0, side), &self.ways[side], bytes))
     }
 
     fn leaves(&mut self, now: Time, packet: &Packet, bytes: &mut [u8]) -> usize {
         let from = usize::from(packet.direction() != self.ways[0].direction);
-        if packet.flow != OTHER {
-            set_class(bytes, packet.dscp(), packet.ecn);
-        }
-        let connection = self.connections.get_mut(packet.flow as usize);
-        if let Some((connection, headers)) = connection.zip(parse(bytes)) {
-            connection.seen[from].received(now, &headers);
-            connection.seen[1 - from].acknowledged(now, &headers);
-        }
+        self.connections.leaves(now, from, packet, bytes);
         match from {
             0 => readdress(bytes, CLIENTS, SERVERS),
             _ => readdress(bytes, RECEIVERS, SENDERS),
@@ -205,11 +145,11 @@ impl Tap for External {
             }
             INTEGRATE => {
                 net.set_timer(net.now() + tcp_info::INTERVAL, INTEGRATE);
-                self.seen().for_each(|seen| seen.integrate(tcp_info::INTERVAL));
+                self.connections.integrate(tcp_info::INTERVAL);
             }
             _ => {
                 net.end_warmup();
-                self.seen().for_each(Observed::end_warmup);
+                self.connections.end_warmup();
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 mod confined;
+mod inside;
 
 use std::io::{Error, Result};
 use std::mem::{size_of, zeroed};
@@ -13,10 +14,11 @@ use std::process::Command;
 use nix::libc;
 use nix::sys::personality::{self, Persona};
 use nix::sys::prctl;
-use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 
 pub(crate) use confined::{as_shell, confine};
+pub(crate) use inside::{Room, ended, put_in};
 
 nix::ioctl_write_ptr_bad!(set_address, libc::SIOCSIFADDR, libc::ifreq);
 nix::ioctl_write_ptr_bad!(set_netmask, libc::SIOCSIFNETMASK, libc::ifreq);
@@ -211,9 +213,12 @@ pub(crate) fn run_first(priority: i32) -> bool {
 
 /// Makes a command a kernel's process: it ends with the thread that starts it, leaves no core dump,
 /// and has its memory at the same addresses each time, where that is allowed. It has these files
-/// under the numbers from `first` on.
+/// under the numbers from `first` on, and may open as many as it is allowed, since each file that
+/// is used inside is one that it has open.
 pub(crate) fn become_guest(command: &mut Command, files: Vec<RawFd>, first: RawFd) {
     let prepare = move || {
+        let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(Error::from)?;
+        setrlimit(Resource::RLIMIT_NOFILE, most, most).map_err(Error::from)?;
         for (&file, number) in files.iter().zip(first..) {
             // SAFETY: the numbers are those of open files, and nobody else's.
             if unsafe { libc::dup2(file, number) } < 0 {

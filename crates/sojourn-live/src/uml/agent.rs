@@ -1,6 +1,7 @@
 //! The agent: the first process inside a kernel in virtual time. It runs the senders and receivers
-//! of a live run in one thread, with this kernel's clock; it reads the scenario through a network
-//! card, and reports the state of connections the same way.
+//! of a live run in one thread, with this kernel's clock, and the programs of the scenario in another;
+//! it reads what is to be run through a network card, and reports the state of connections, and what
+//! programs do, the same way.
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
@@ -18,16 +19,20 @@ use sojourn_base::units::Time;
 use sojourn_net::queue::kernel::with_gates;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::{Surroundings, arrivals};
+use sojourn_sim::spec::Flow;
 
 use super::control::{PIECE, ROOM, Report, Said, report_after};
 use super::devices::{move_to, set_up};
 use super::failure::doing;
 use super::frames::{CONTROL, CONTROL_PORT};
+use super::inside::{self, Guest};
+use super::place::{Description, Place};
 use super::receive::{receive, receive_all};
-use super::{HOSTS, routers};
+use super::{BEGINNING, HOSTS, routers};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::flows::{Told, mtu};
+use crate::hosts::HostTable;
 use crate::namespace::{
     Namespace, Namespaces, RECEIVERS, SENDERS, limit_send_buffers, remember, settings,
 };
@@ -41,24 +46,23 @@ const CARDS: [&str; HOSTS] = ["eth0", "eth1"];
 const USUAL_MTU: u32 = 1500;
 /// Most files of a process: two for each connection at a time. The kernel allows no more.
 const MOST_FILES: u64 = 1 << 20;
-/// Start of the run in the kernel's time. That time starts at zero, and booting takes none of it;
-/// but a segment that is sent at zero has no sending time for TCP, and the handshake then no RTT.
-const BEGINNING: Duration = Duration::from_secs(1);
+/// Time in which the last message is heard.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Runs as the first process of a kernel; `catalogue` has the members that its scenario names.
 /// Returns only after a failure, which it reports.
 pub fn run(catalogue: &Arc<Catalogue>) {
-    let failed = match prepare() {
+    match prepare() {
         Ok((control, namespaces)) => {
-            let failed = act(&control, &namespaces, catalogue).err();
-            failed.map(|error| control.send(&Said::Failed(&error.to_string()).to_bytes()))
+            if let Err(error) = act(&control, &namespaces, catalogue) {
+                // Whether it can be told or not, there is nothing left to do.
+                let _ = control.send(&Said::Failed(&error.to_string()).to_bytes());
+            }
         }
-        Err(error) => {
-            eprintln!("sojourn: {error}");
-            None
-        }
-    };
-    drop(failed); // whether it could be told or not, there is nothing left to do
+        Err(error) => eprintln!("sojourn: {error}"),
+    }
+    // The kernel panics when its first process ends: what that has told must be heard before.
+    sleep(LAST_WORDS);
 }
 
 /// Makes the hosts; the calling thread is in the senders' namespace.
@@ -81,8 +85,11 @@ fn prepare() -> Result<(UdpSocket, Namespaces), Error> {
     Ok((control, Namespaces { senders, receivers }))
 }
 
-/// Reads the scenario, piece by piece.
-fn scenario(control: &UdpSocket, catalogue: &Arc<Catalogue>) -> Result<Scenario, Error> {
+/// Reads what is to be run, piece by piece: the scenario, and where its programs run, if it has any.
+fn asked(
+    control: &UdpSocket,
+    catalogue: &Arc<Catalogue>,
+) -> Result<(Scenario, Option<Place>), Error> {
     let failed = |error| doing("asking for the scenario", error);
     let mut text = Vec::new();
     for number in 0.. {
@@ -94,8 +101,8 @@ fn scenario(control: &UdpSocket, catalogue: &Arc<Catalogue>) -> Result<Scenario,
             break;
         }
     }
-    let read = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
-    Scenario::from_json(&read, catalogue).map_err(Error::from)
+    let read: Description = serde_json::from_slice(&text).map_err(|e| failed(e.into()))?;
+    Ok((Scenario::from_json(&read.scenario, catalogue)?, read.place))
 }
 
 /// Time since this kernel was started.
@@ -104,32 +111,42 @@ fn uptime() -> Result<Duration, Error> {
     now.map(Duration::from).map_err(|error| doing("reading the kernel's clock", error.into()))
 }
 
-/// Takes the actions of the scenario's applications.
+/// Takes the actions of the scenario's applications, beside its programs.
 fn act(
     control: &UdpSocket,
     namespaces: &Namespaces,
     catalogue: &Arc<Catalogue>,
 ) -> Result<(), Error> {
     let failed = |error| doing("making hosts inside the kernel", error);
-    let scenario = scenario(control, catalogue)?;
+    let (scenario, place) = asked(control, catalogue)?;
+    let table = HostTable::new(&scenario)?;
     let (surroundings, gates) = with_gates(|| Surroundings::new(&scenario, None));
     let Surroundings { applications, addresses, flows: facts, .. } = surroundings?;
     let entries = arrivals::entries(&scenario, &addresses)?;
-    let (paths, mtu) = (scenario.paths(), mtu(&facts, &entries));
-    set_up(CARDS[0], SENDERS, mtu).map_err(failed)?;
+    let carried = |path: &Flow<'_>| table.carried.get(path.id as usize) == Some(&true);
+    let paths = scenario.paths();
+    let own: Vec<Flow<'_>> = paths.iter().filter(|path| !carried(path)).copied().collect();
+    // What programs write is told in full packets.
+    let largest = mtu(&facts, &entries).max(if place.is_some() { USUAL_MTU } else { 0 });
+    set_up(CARDS[0], SENDERS, largest).map_err(failed)?;
     namespaces.receivers.enter().map_err(failed)?;
-    set_up(CARDS[1], RECEIVERS, mtu).map_err(failed)?;
-    windows::add_addresses(&paths, CARDS[1]).map_err(failed)?;
-    let _routers = routers::make(&gates, &namespaces.receivers, mtu)?;
+    set_up(CARDS[1], RECEIVERS, largest).map_err(failed)?;
+    windows::add_addresses(&own, CARDS[1]).map_err(failed)?;
+    let first_card = HOSTS + table.hosts.len();
+    let world = (&namespaces.receivers, largest, place.is_some());
+    let _routers = routers::make(&gates, first_card, world)?;
+    let rooms = hosts(&table, &namespaces.receivers, place.as_ref())?;
     setrlimit(Resource::RLIMIT_NOFILE, MOST_FILES, MOST_FILES).map_err(|e| failed(e.into()))?;
-    let _unread = wait_for_all(&scenario)?;
+    let _unread = wait_for_all(&own, &scenario)?;
     namespaces.senders.enter().map_err(failed)?;
     remember(scenario.tcp_metrics).map_err(failed)?;
-    limit_send_buffers(&paths).map_err(failed)?;
-    windows::add_routes(&paths, CARDS[0]).map_err(failed)?;
-    let (mut writers, mut tcp) = (Vec::new(), Vec::new());
-    for ((flow, application), facts) in paths.into_iter().zip(applications).zip(&facts) {
-        tcp.push(sockets::is_tcp(&flow));
+    limit_send_buffers(&own).map_err(failed)?;
+    windows::add_routes(&own, CARDS[0]).map_err(failed)?;
+    let acting = paths.into_iter().zip(applications).zip(&facts);
+    let acting = acting.filter(|((flow, _), _)| !carried(flow));
+    let (mut writers, mut flows) = (Vec::new(), Vec::new());
+    for ((flow, application), facts) in acting {
+        flows.push((flow.id, sockets::is_tcp(&flow)));
         let socket = Arc::new(sockets::open(&flow)?);
         writers.push(Writer::new(flow, facts, application, socket, Arc::<Told>::default()));
     }
@@ -137,16 +154,42 @@ fn act(
     let opener = Opener::new(&scenario, entries, namespaces, tell);
     sleep(BEGINNING.saturating_sub(uptime()?));
     let clock = Clock::start();
-    let mut agent = Agent { control, clock, senders: Senders { writers, opener }, tcp };
+    let mut agent = Agent { control, clock, senders: Senders { writers, opener }, flows };
     agent.say(&Said::Begun(clock.now().since(Time::ZERO)))?;
+    if let Some(place) = place {
+        begin(&scenario, (&table, rooms.as_slice()), place, control, clock)
+            .map_err(|error| doing("starting programs", error))?;
+    }
     agent.run()
+}
+
+/// Makes the hosts of programs, if there are any.
+fn hosts(
+    table: &HostTable,
+    world: &Namespace,
+    place: Option<&Place>,
+) -> Result<Vec<Arc<sys::Room>>, Error> {
+    let Some(place) = place else { return Ok(Vec::new()) };
+    inside::prepare().map_err(|error| doing("preparing for programs", error))?;
+    inside::make(table, world, &place.cwd)
+}
+
+/// Starts to run programs.
+fn begin(
+    scenario: &Scenario,
+    hosts: (&HostTable, &[Arc<sys::Room>]),
+    place: Place,
+    control: &UdpSocket,
+    clock: Clock,
+) -> io::Result<()> {
+    Guest::new(scenario, hosts, place, control.try_clone()?, clock)?.begin()
 }
 
 /// Makes the receivers; returns the sockets of datagrams, which are counted where they leave the
 /// network and need not be read.
-fn wait_for_all(scenario: &Scenario) -> Result<Vec<OwnedFd>, Error> {
+fn wait_for_all(paths: &[Flow<'_>], scenario: &Scenario) -> Result<Vec<OwnedFd>, Error> {
     let mut unread = Vec::new();
-    for path in scenario.paths().iter().filter(|path| !sockets::asks(path, scenario)) {
+    for path in paths.iter().filter(|path| !sockets::asks(path, scenario)) {
         let socket = sockets::wait_for(path)?;
         let made = match (sockets::is_tcp(path), path.arrives) {
             (true, false) => receive(socket),
@@ -170,8 +213,8 @@ struct Agent<'a> {
     control: &'a UdpSocket,
     clock: Clock,
     senders: Senders<'a>,
-    /// Flows that are TCP connections.
-    tcp: Vec<bool>,
+    /// The flows' numbers, and whether they are TCP connections.
+    flows: Vec<(u32, bool)>,
 }
 
 impl Agent<'_> {
@@ -195,14 +238,14 @@ impl Agent<'_> {
     fn report(&self) -> Result<(), Error> {
         use std::sync::atomic::Ordering::Relaxed;
         let (mut datagram, mut info) = (Vec::new(), Vec::new());
-        for (flow, (writer, tcp)) in (0..).zip(self.senders.writers.iter().zip(&self.tcp)) {
+        for (writer, (flow, tcp)) in self.senders.writers.iter().zip(&self.flows) {
             let (socket, told) = writer.ends();
             info.clear();
             if *tcp && sys::tcp_info_bytes(socket, &mut info).is_err() {
                 info.clear();
             }
             let (written, total) = (told.written.load(Relaxed), told.total.load(Relaxed));
-            Report { flow, written, total, info: &info }.add_to(&mut datagram);
+            Report { flow: *flow, written, total, info: &info }.add_to(&mut datagram);
             if datagram.len() > ROOM - 256 {
                 self.say(&Said::Reports(&datagram))?;
                 datagram.clear();

@@ -1,72 +1,84 @@
 //! Links whose queue is in a router inside the kernel: their packets are sent there and come back.
 
-use sojourn_base::packet::Packet;
+use sojourn_base::packet::Ecn;
 use sojourn_net::net::Network;
 use sojourn_net::queue::kernel::Gate;
 use sojourn_sim::topology::PlannedLink;
 
-use super::HOSTS;
+use super::recognised::Recognised;
 use crate::kept::Border;
-use crate::wire::{set_class, set_identification};
+use crate::wire::{class, set_class};
 
-/// Both bits of the ECN field.
-const CE: u8 = 3;
 /// The two ports of a router.
 const PORTS: usize = 2;
 
 /// The bottlenecks of a run.
-pub(super) struct Bottlenecks(Vec<Bottleneck>);
+pub(super) struct Bottlenecks {
+    all: Vec<Bottleneck>,
+    /// The first card of their routers; the others follow.
+    first: usize,
+}
 
 struct Bottleneck {
     gate: Gate,
     edge: usize,
+    inside: Recognised,
 }
 
 impl Bottlenecks {
-    /// The bottlenecks for the gates of these links of a network.
-    pub(super) fn new(gates: Vec<Gate>, links: &[&PlannedLink], net: &Network) -> Self {
+    /// The bottlenecks for the gates of these links of a network; their routers' cards follow those
+    /// of so many hosts.
+    pub(super) fn new(
+        gates: Vec<Gate>,
+        links: &[&PlannedLink],
+        net: &Network,
+        first: usize,
+    ) -> Self {
         let edges = links.iter().filter_map(|link| net.edge(&link.id));
-        Bottlenecks(
-            gates.into_iter().zip(edges).map(|(gate, edge)| Bottleneck { gate, edge }).collect(),
-        )
+        let bottleneck = |(gate, edge)| Bottleneck { gate, edge, inside: Recognised::default() };
+        Bottlenecks { all: gates.into_iter().zip(edges).map(bottleneck).collect(), first }
     }
 
-    /// Number of their routers' cards.
+    /// Number of all cards: their routers', and those before.
     pub(super) fn cards(&self) -> usize {
-        PORTS * self.0.len()
+        self.first + PORTS * self.all.len()
+    }
+
+    /// Whether a card is one of their routers'.
+    pub(super) fn has(&self, card: usize) -> bool {
+        card >= self.first
     }
 
     /// The next packet for a router: the card that receives it, and its bytes, unless they are
-    /// overwritten. Inside it is recognised by its IP identification, which a router does not
-    /// change.
-    pub(super) fn next(&self, border: &Border) -> Option<(usize, Option<Vec<u8>>)> {
-        for (number, Bottleneck { gate, .. }) in self.0.iter().enumerate() {
+    /// overwritten.
+    pub(super) fn next(&mut self, border: &Border) -> Option<(usize, Option<Vec<u8>>)> {
+        for (number, Bottleneck { gate, inside, .. }) in self.all.iter_mut().enumerate() {
             if let Some((identification, packet)) = gate.entering() {
-                let card = HOSTS + PORTS * number;
-                return Some((card, bytes(border, &packet, identification)));
+                let card = self.first + PORTS * number;
+                let bytes = border.bytes(&packet).map(|mut bytes| {
+                    set_class(&mut bytes, packet.dscp(), packet.ecn);
+                    inside.enter(&mut bytes, identification);
+                    bytes
+                });
+                return Some((card, bytes));
             }
         }
         None
     }
 
     /// A packet has come out of a router's card.
-    pub(super) fn leave(&self, net: &mut Network, card: usize, packet: &[u8]) {
-        let Some(Bottleneck { gate, edge }) = self.0.get((card - HOSTS) / PORTS) else { return };
-        if let [_, class, _, _, high, low, ..] = packet {
-            let identification = u16::from_be_bytes([*high, *low]);
-            if gate.leave(net.now(), identification, class & CE == CE) {
+    pub(super) fn leave(&mut self, net: &mut Network, card: usize, packet: &[u8]) {
+        let router = (card - self.first) / PORTS;
+        let Some(Bottleneck { gate, edge, inside }) = self.all.get_mut(router) else { return };
+        let marked = class(packet).is_some_and(|(_, ecn)| ecn == Ecn::Ce);
+        inside.leave(packet, |number| {
+            let was_inside = gate.leave(net.now(), number, marked);
+            if was_inside {
                 net.changed(*edge);
             }
-        }
+            was_inside
+        });
     }
-}
-
-/// The bytes of a packet as they enter a router.
-fn bytes(border: &Border, packet: &Packet, identification: u16) -> Option<Vec<u8>> {
-    let mut bytes = border.bytes(packet)?;
-    set_class(&mut bytes, packet.dscp(), packet.ecn);
-    set_identification(&mut bytes, identification);
-    Some(bytes)
 }
 
 #[cfg(test)]
@@ -100,10 +112,12 @@ mod tests {
         let (surroundings, gates) = with_gates(|| Surroundings::new(&scenario, log));
         let Surroundings { mut net, addresses, .. } = surroundings.unwrap();
         let link = scenario.plan().links.iter().find(|link| link.id == "bottleneck").unwrap();
-        let bottlenecks = Bottlenecks::new(gates, &[link], &net);
+        let mut bottlenecks = Bottlenecks::new(gates, &[link], &net, 3);
         let (border, mut arrivals) = (Border::default(), Arrivals::default());
         let mut packet = addresses[0][0].packet(0, 100, Header::opaque(48));
-        border.enter(Time::ZERO, 0, &mut packet, &[0; 100]);
+        let mut sent = [0; 100];
+        sent[0] = 0x45;
+        border.enter(Time::ZERO, 0, &mut packet, &sent);
         net.inject(&packet);
         net.advance(at(50), &mut arrivals).unwrap();
         let (card, bytes) = bottlenecks.next(&border).unwrap();

@@ -3,7 +3,9 @@
 //! Messages of 16 bytes over a socket (Linux, `include/uapi/linux/um_timetravel.h`, which specifies
 //! them). A kernel from 6.11 on reads the time and writes its requests in a shared page, so that
 //! two messages remain per turn: RUN, and WAIT when the kernel has nothing more to do until the
-//! network has. It ends its turn at the instant at which it sends something.
+//! network has. It ends its turn at the instant at which it sends something. Beyond what those files
+//! specify, our copy of such a kernel reads the rings of its later cards from the calendar's slot of
+//! the page, and writes into its own which process runs.
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -27,7 +29,8 @@ const RUN: u32 = 6;
 const GET_TIME_OF_DAY: u32 = 8;
 const BROADCAST: u32 = 9;
 
-/// Time of day when a kernel starts, in ns since 1970; the value is arbitrary.
+/// Time of day when a kernel starts, in ns since 1970, if nobody asks for another; the value is
+/// arbitrary.
 const TIME_OF_DAY: u64 = 1_700_000_000_000_000_000;
 
 /// Layout of the shared page: a header, then 128 bytes for each party.
@@ -55,6 +58,25 @@ mod page {
     pub(super) const fn request(party: usize) -> usize {
         FIRST + party * EACH + 8
     }
+    /// Offset of the rings that no message has room for: those of the cards from the 17th on.
+    pub(super) const RINGS: usize = FIRST + 32;
+    /// Offset of the number of the process that the kernel runs; its name and its host's follow.
+    pub(super) const PROCESS: usize = FIRST + EACH + 32;
+    /// Offset and bytes of the process's name.
+    pub(super) const NAME: (usize, usize) = (PROCESS + 4, 16);
+    /// Offset and bytes of the name of its host.
+    pub(super) const HOST: (usize, usize) = (PROCESS + 20, 32);
+}
+
+/// A process that a kernel runs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Running {
+    /// Its number inside the kernel.
+    pub process: u32,
+    /// Its name.
+    pub name: String,
+    /// The name of its host.
+    pub host: String,
 }
 
 /// A calendar of one kernel.
@@ -64,6 +86,8 @@ pub(super) struct Calendar {
     memory: OwnedFd,
     /// Whether the kernel uses the page.
     shared: bool,
+    /// Time of day when the kernel starts, in ns since 1970.
+    date: u64,
     now: u64,
     request: Option<u64>,
     waiting: bool,
@@ -72,11 +96,12 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    /// The calendar of the kernel at the other end of a socket.
+    /// The calendar of the kernel at the other end of a socket, for which it is this many ns after
+    /// 1970 when it starts.
     ///
     /// # Errors
     /// If there is no memory to share.
-    pub(super) fn new(socket: UnixStream) -> Result<Self, Error> {
+    pub(super) fn new(socket: UnixStream, date: Option<u64>) -> Result<Self, Error> {
         let memory = memfd_create(c"sojourn-calendar", MFdFlags::MFD_CLOEXEC)
             .map_err(|error| doing("sharing memory", error.into()))?;
         let file = std::fs::File::from(memory.try_clone().map_err(|e| doing("sharing memory", e))?);
@@ -88,6 +113,7 @@ impl Calendar {
             page,
             memory,
             shared: false,
+            date: date.unwrap_or(TIME_OF_DAY),
             now: 0,
             request: None,
             waiting: false,
@@ -133,19 +159,34 @@ impl Calendar {
         self.shared
     }
 
+    /// The process that the kernel runs, or ran last, if it tells that.
+    pub(super) fn running(&self) -> Option<Running> {
+        let process = self.load::<u32>(page::PROCESS);
+        let running =
+            || Running { process, name: self.text(page::NAME), host: self.text(page::HOST) };
+        (self.shared && process != 0).then(running)
+    }
+
+    /// The time that the kernel has reached while it runs alone.
+    pub(super) fn reached(&self) -> u64 {
+        if self.shared { self.now.max(self.load(page::TIME)) } else { self.now }
+    }
+
     /// Lets the kernel run now and process its cards' input: a bit for each of their rings. The
-    /// message has room for them, because an answer is recognised by its type. If the kernel shares
-    /// the page it may run on alone until `free_until`, or until it sends something.
+    /// message has room for those of 16 cards, because an answer is recognised by its type; those of
+    /// further ones are in the page. If the kernel shares that it may run on alone until
+    /// `free_until`, or until it sends something.
     ///
     /// # Errors
     /// If it is gone.
-    pub(super) fn run(&mut self, rings: u32, free_until: u64) -> Result<(), Error> {
+    pub(super) fn run(&mut self, rings: u64, free_until: u64) -> Result<(), Error> {
+        self.store((rings >> 32) as u32, page::RINGS);
         self.store(page::KERNEL, page::RUNNING);
         self.store(free_until.max(self.now + 1), page::FREE_UNTIL);
         self.request = None;
         self.waiting = false;
         self.unconfirmed = !self.shared;
-        self.write(RUN, rings, self.now)?;
+        self.write(RUN, rings as u32, self.now)?;
         while self.unconfirmed {
             self.listen()?;
         }
@@ -193,7 +234,7 @@ impl Calendar {
             }
             GET => answer = self.now,
             UPDATE => self.now = self.now.max(time),
-            GET_TIME_OF_DAY => answer = TIME_OF_DAY,
+            GET_TIME_OF_DAY => answer = self.date,
             BROADCAST => {}
             other => return Err(broken(&format!("unknown time request {other}"))),
         }
@@ -223,6 +264,15 @@ impl Calendar {
     fn load<T: vm_memory::AtomicAccess + Default>(&self, at: usize) -> T {
         self.page.as_volatile_slice().load(at, Ordering::SeqCst).unwrap_or_default()
     }
+
+    /// A text that ends with a zero, in this many bytes of the page.
+    fn text(&self, (at, length): (usize, usize)) -> String {
+        let mut bytes = vec![0; length];
+        let read = self.page.as_volatile_slice().read_slice(&mut bytes, at);
+        debug_assert!(read.is_ok(), "within the page");
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(length);
+        String::from_utf8_lossy(&bytes[..end]).into_owned()
+    }
 }
 
 impl AsFd for Calendar {
@@ -242,4 +292,56 @@ fn bytes(operation: u32, number: u32, time: u64) -> [u8; 16] {
 fn is_late(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calendar(date: Option<u64>) -> (Calendar, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        (Calendar::new(ours, date).unwrap(), theirs)
+    }
+
+    fn received(socket: &mut UnixStream) -> (u32, u32, u64) {
+        let mut message = [0; 16];
+        socket.read_exact(&mut message).unwrap();
+        let word = |at: usize| u32::from_ne_bytes(message[at..at + 4].try_into().unwrap());
+        (word(0), word(4), u64::from_ne_bytes(message[8..].try_into().unwrap()))
+    }
+
+    #[test]
+    fn rings_of_later_cards_are_in_the_page() {
+        let (mut calendar, mut kernel) = calendar(None);
+        calendar.shared = true;
+        calendar.waiting = true;
+        calendar.set_time(7);
+        calendar.run(1 << 33 | 3, 0).unwrap();
+        assert_eq!(received(&mut kernel), (RUN, 3, 7));
+        assert_eq!(calendar.load::<u32>(4128), 2);
+        calendar.run(0, 0).unwrap();
+        assert_eq!(calendar.load::<u32>(4128), 0);
+    }
+
+    #[test]
+    fn the_running_process_is_read_from_the_page() {
+        let (mut calendar, _kernel) = calendar(None);
+        calendar.store(41_u32, 4256);
+        calendar.page.as_volatile_slice().write_slice(b"openssl\0", 4260).unwrap();
+        calendar.page.as_volatile_slice().write_slice(b"sender\0", 4276).unwrap();
+        assert_eq!(calendar.running(), None, "an older kernel shares no page");
+        calendar.shared = true;
+        let (name, host) = ("openssl".to_owned(), "sender".to_owned());
+        assert_eq!(calendar.running(), Some(Running { process: 41, name, host }));
+    }
+
+    #[test]
+    fn the_time_of_day_is_what_was_asked_for() {
+        for (date, expected) in [(None, TIME_OF_DAY), (Some(5), 5)] {
+            let (mut calendar, mut kernel) = calendar(date);
+            kernel.write_all(&bytes(GET_TIME_OF_DAY, 9, 0)).unwrap();
+            assert!(calendar.listen().unwrap());
+            assert_eq!(received(&mut kernel), (ACK, 9, expected));
+        }
+    }
 }

@@ -4,15 +4,16 @@ use sojourn_base::units::{Span, Time};
 
 use crate::news::News;
 
-/// Bytes of the scenario in one answer.
+/// Bytes of what the agent asks for in one answer.
 pub const PIECE: usize = 1024;
-/// Approximate size in bytes of all reports in one datagram.
+/// Approximate size in bytes of all reports in one datagram, and the largest piece of a program's
+/// output.
 pub const ROOM: usize = 1200;
 
 /// A message of the agent.
 #[derive(Debug, PartialEq)]
 pub enum Said<'a> {
-    /// Request of this piece of the scenario.
+    /// Request of this piece of the run's description.
     Piece(u32),
     /// The run has begun: this much of it has passed.
     Begun(Span),
@@ -22,6 +23,17 @@ pub enum Said<'a> {
     News(News),
     /// The agent has failed.
     Failed(&'a str),
+    /// The program with this number has become the process with that one.
+    Started(u32, u32),
+    /// The program with this number has written these bytes, to its standard output (1) or its
+    /// standard error (2).
+    Wrote(u32, u8, &'a [u8]),
+    /// The program with this number has ended, with this status as a shell returns it.
+    Ended(u32, i32),
+    /// All programs that the run waits for have ended.
+    Finished,
+    /// What the programs have left is copied, all but this many bytes.
+    Copied(u64),
 }
 
 impl<'a> Said<'a> {
@@ -34,6 +46,17 @@ impl<'a> Said<'a> {
             Said::Reports(reports) => with(b'R', reports),
             Said::News(news) => with(b'N', &news.to_bytes()),
             Said::Failed(why) => with(b'F', why.as_bytes()),
+            Said::Started(program, process) => {
+                with(b'S', [program.to_ne_bytes(), process.to_ne_bytes()].as_flattened())
+            }
+            Said::Wrote(program, stream, bytes) => {
+                with(b'W', &[&program.to_ne_bytes()[..], &[*stream], bytes].concat())
+            }
+            Said::Ended(program, status) => {
+                with(b'E', [program.to_ne_bytes(), status.to_ne_bytes()].as_flattened())
+            }
+            Said::Finished => with(b'X', &[]),
+            Said::Copied(left) => with(b'D', &left.to_ne_bytes()),
         }
     }
 
@@ -46,6 +69,23 @@ impl<'a> Said<'a> {
             b'R' => Said::Reports(content),
             b'N' => Said::News(News::parse(content)?),
             b'F' => Said::Failed(std::str::from_utf8(content).ok()?),
+            b'S' => {
+                let (program, process) = content.split_first_chunk()?;
+                let process = u32::from_ne_bytes(process.try_into().ok()?);
+                Said::Started(u32::from_ne_bytes(*program), process)
+            }
+            b'W' => {
+                let (program, rest) = content.split_first_chunk()?;
+                let (stream, bytes) = rest.split_first()?;
+                Said::Wrote(u32::from_ne_bytes(*program), *stream, bytes)
+            }
+            b'E' => {
+                let (program, status) = content.split_first_chunk()?;
+                let status = i32::from_ne_bytes(status.try_into().ok()?);
+                Said::Ended(u32::from_ne_bytes(*program), status)
+            }
+            b'X' if content.is_empty() => Said::Finished,
+            b'D' => Said::Copied(u64::from_ne_bytes(content.try_into().ok()?)),
             _ => return None,
         })
     }
@@ -110,11 +150,19 @@ mod tests {
             Said::Reports(b"reports"),
             Said::News(News::Closed(Closed { port: 1024, timeouts: 1, min_rtt: Span::ZERO })),
             Said::Failed("why"),
+            Said::Started(2, 41),
+            Said::Wrote(1 << 20, 2, b"cannot\n"),
+            Said::Wrote(0, 1, b""),
+            Said::Ended(3, -1),
+            Said::Finished,
+            Said::Copied(1 << 40),
         ] {
             assert_eq!(Said::parse(&said.to_bytes()), Some(said));
         }
         assert_eq!(Said::parse(b""), None);
-        assert_eq!(Said::parse(b"P12"), None);
+        for cut in [&b"P12"[..], b"S1234", b"W1234", b"E12345678+", b"X1", b"D"] {
+            assert_eq!(Said::parse(cut), None, "{cut:?}");
+        }
     }
 
     #[test]

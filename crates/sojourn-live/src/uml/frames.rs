@@ -8,6 +8,9 @@ use crate::wire::checksum;
 /// Bytes before the IP packet.
 pub(super) const ETHERNET: usize = headers::ETHERNET as usize;
 const IPV4: [u8; 2] = [8, 0];
+const IPV6: [u8; 2] = [0x86, 0xdd];
+/// Bytes of IPv6's header, which its length does not count.
+const IPV6_HEADER: usize = 40;
 const HEADERS: usize = (headers::IP + headers::UDP) as usize;
 const UDP: u8 = 17;
 /// Address to which the agent sends its messages.
@@ -15,27 +18,35 @@ pub(super) const CONTROL: [u8; 4] = [10, 77, 0, 254];
 /// UDP port of both ends.
 pub(super) const CONTROL_PORT: u16 = 9;
 
-/// The IPv4 packet in a frame.
+/// The IP packet in a frame.
 pub(super) fn packet_of(frame: &[u8]) -> Option<&[u8]> {
-    let ethernet = frame.get(..ETHERNET)?;
-    let packet = &frame[ETHERNET..];
-    let length = packet.get(2..4).filter(|_| ethernet[12..] == IPV4)?;
-    let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
+    let (ethernet, packet) = frame.split_at_checked(ETHERNET)?;
+    let word = |at: usize| {
+        let bytes = packet.get(at..at + 2)?;
+        Some(usize::from(u16::from_be_bytes([bytes[0], bytes[1]])))
+    };
+    let length = match [ethernet[12], ethernet[13]] {
+        IPV4 => word(2)?,
+        IPV6 => IPV6_HEADER + word(4)?,
+        _ => return None,
+    };
     Some(packet.get(..length).unwrap_or(packet))
 }
 
-/// A frame to the card with this number: an Ethernet header and an IPv4 packet.
+/// A frame to the card with this number: an Ethernet header and an IP packet.
 pub(super) fn frame_to(card: u8, packet: &[u8], frame: &mut Vec<u8>) {
+    let version = packet.first().map_or(4, |first| first >> 4);
     frame.clear();
     frame.extend_from_slice(&mac(card));
     frame.extend_from_slice(&mac(u8::MAX));
-    frame.extend_from_slice(&IPV4);
+    frame.extend_from_slice(if version == 6 { &IPV6 } else { &IPV4 });
     frame.extend_from_slice(packet);
 }
 
 /// The agent's message in a packet, if the packet is addressed to this process.
 pub(super) fn said(packet: &[u8]) -> Option<&[u8]> {
-    (packet.get(16..20)? == CONTROL).then(|| packet.get(HEADERS..)).flatten()
+    let is_for_us = packet.first()? >> 4 == 4 && packet.get(16..20)? == CONTROL;
+    is_for_us.then(|| packet.get(HEADERS..)).flatten()
 }
 
 /// A packet that answers the agent's message in `question`.
@@ -77,7 +88,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_ipv4_is_no_packet() {
+    fn packets_of_both_versions_are_as_long_as_they_say() {
+        let mut packet = vec![0x60, 0, 0, 0, 0, 3, 17, 64];
+        packet.resize(IPV6_HEADER + 3, 9);
+        packet[16..20].copy_from_slice(&CONTROL); // a part of the source's address
+        let mut frame = Vec::new();
+        frame_to(2, &packet, &mut frame);
+        assert_eq!(frame[12..14], IPV6);
+        frame.extend_from_slice(&[0; 9]);
+        assert_eq!(packet_of(&frame), Some(&packet[..]));
+        assert_eq!(said(&packet), None);
+    }
+
+    #[test]
+    fn what_is_no_ip_is_no_packet() {
         assert_eq!(packet_of(&[0; 60]), None);
         assert_eq!(packet_of(&[0; 5]), None);
         let cut: Vec<u8> = [&[0_u8; 12][..], &IPV4, &[0x45, 0, 0]].concat();

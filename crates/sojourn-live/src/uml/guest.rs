@@ -1,46 +1,21 @@
 //! The process of a kernel, and the sockets by which it reaches this process.
 
 use std::fs::{File, Permissions};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use nix::fcntl::{OFlag, open};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::stat::Mode;
 
+use super::arguments::{FIRST_DOOR, Image, Wanted, arguments};
 use super::console::Console;
 use super::failure::doing;
 use crate::error::Error;
 use crate::sys::become_guest;
-
-/// Processor features that the C library inside must not use.
-const BEYOND_SSE: [&str; 6] =
-    ["AVX", "AVX2", "AVX512F", "AVX512VL", "AVX512BW", "AVX_Fast_Unaligned_Load"];
-
-/// The program to start.
-#[derive(Clone, Debug)]
-pub struct Image {
-    /// The kernel, a program.
-    pub kernel: PathBuf,
-    /// Its first process: a program and its arguments.
-    pub init: Vec<String>,
-}
-
-/// Configuration of a kernel.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    /// Number of network cards.
-    pub cards: usize,
-    /// Whether the kernel is notified when a frame has been sent; otherwise a frame counts as sent
-    /// when it leaves the kernel, as into a TUN device, and buffers are taken back whenever there
-    /// are new ones.
-    pub late: bool,
-    /// Seed of its random numbers.
-    pub seed: u64,
-}
 
 /// A listening socket without a name: it is reached by the number of a descriptor.
 pub(super) struct Door {
@@ -70,15 +45,6 @@ impl Door {
     }
 }
 
-/// First number of the doors' descriptors inside: the same in each run, because a kernel seeds its
-/// random numbers from its command line, too.
-const FIRST_DOOR: RawFd = 900;
-
-/// Address of a door in the kernel's options, for its calendar (0) and its cards.
-fn door(number: usize) -> String {
-    format!("/proc/self/fd/{}", FIRST_DOOR as usize + number)
-}
-
 /// A running kernel; it ends when this is dropped.
 pub(super) struct Guest {
     child: Child,
@@ -100,7 +66,7 @@ impl Guest {
         let console = File::from(console.map_err(|error| doing("a console", error.into()))?);
         let copy = || console.try_clone().map(Stdio::from).map_err(|e| doing("a console", e));
         let mut command = Command::new(&image.kernel);
-        command.args(arguments(image, cards.len(), wanted.late));
+        command.args(arguments(image, wanted));
         command.env_clear().env("SOJOURN_SEED", wanted.seed.to_string());
         command.stdin(Stdio::null()).stdout(copy()?).stderr(copy()?);
         let doors = std::iter::once(calendar).chain(cards);
@@ -131,35 +97,10 @@ impl Drop for Guest {
     }
 }
 
-fn arguments(image: &Image, cards: usize, late: bool) -> Vec<String> {
-    let mut arguments: Vec<String> = [
-        "mem=512M",
-        // The kernel writes its process number to a directory; here it cannot leave a file.
-        "uml_dir=/proc/",
-        "stderr=1",
-        if late { "virtio_net.napi_tx=1" } else { "virtio_net.napi_tx=0" },
-        "root=/dev/root",
-        "rootfstype=hostfs",
-        "rootflags=/",
-        "ro",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    // User-Mode Linux saves a program's registers up to those of SSE (see its copy's changes).
-    let without: Vec<String> = BEYOND_SSE.iter().map(|name| format!("-{name}")).collect();
-    arguments.push(format!("GLIBC_TUNABLES=glibc.cpu.hwcaps={}", without.join(",")));
-    arguments.push(format!("time-travel=ext:1:{}", door(0)));
-    arguments.extend((1..=cards).map(|card| format!("virtio_uml.device={}:1", door(card))));
-    let (program, rest) = image.init.split_first().unwrap_or((const { &String::new() }, &[]));
-    arguments.push(format!("init={program}"));
-    arguments.push("--".to_owned());
-    arguments.extend(rest.iter().cloned());
-    arguments
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::path::PathBuf;
 
     use super::*;
 

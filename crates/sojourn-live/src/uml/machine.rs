@@ -7,16 +7,49 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use sojourn_base::units::Time;
 
-use super::calendar::Calendar;
+use super::arguments::{Image, Wanted};
+use super::calendar::{Calendar, Running};
 use super::card::Card;
 use super::console::Console;
 use super::failure::{broken, doing, with_last_words};
-use super::guest::{Door, Guest, Image, Wanted};
+use super::guest::{Door, Guest};
+use crate::clock::Clock;
 use crate::error::Error;
 
 /// Interval of checks whether the kernel still lives, in ms.
 const PATIENCE: u16 = 200;
+
+/// A turn of the kernel that does not end: something computes without a system call, which takes none
+/// of the kernel's time.
+#[derive(Debug)]
+pub(super) struct Stuck {
+    /// The real time after which it was given up.
+    after: Duration,
+    /// When it was in the kernel's ns.
+    pub time: u64,
+    /// What runs, if the kernel tells that.
+    running: Option<Running>,
+}
+
+impl Stuck {
+    /// It as an error, at this time of the run.
+    pub(super) fn error(&self, at: Time) -> Error {
+        let who = match &self.running {
+            Some(Running { process, name, host }) => {
+                format!("{name} (process {process}) on {host}")
+            }
+            None => "something inside".to_owned(),
+        };
+        let (after, at) = (self.after.as_secs_f64(), at.as_secs_f64());
+        broken(&format!(
+            "{who} has computed for {after} s without a system call, at {at:.6} s; a program that \
+             spins never ends, since computation takes no time: --watchdog {} if it is only slow",
+            10.0 * after
+        ))
+    }
+}
 
 /// A kernel, its calendar and its cards.
 pub(super) struct Machine {
@@ -27,6 +60,10 @@ pub(super) struct Machine {
     guest: Guest,
     /// Whether the kernel has set up its cards and communicates only with its calendar.
     booted: bool,
+    /// Longest real time of a turn, if that has a limit.
+    longest: Option<Duration>,
+    /// What ran in a turn that took longer.
+    pub stuck: Option<Stuck>,
 }
 
 impl Machine {
@@ -35,11 +72,13 @@ impl Machine {
     /// # Errors
     /// If it cannot be run, or ends.
     pub(super) fn start(image: &Image, wanted: Wanted, stop: &AtomicBool) -> Result<Self, Error> {
+        let date = wanted.programs.and_then(|asked| asked.date);
+        let longest = wanted.programs.map(|asked| asked.longest);
         let calendar = Door::new()?;
         let cards = (0..wanted.cards).map(|_| Door::new()).collect::<Result<Vec<_>, _>>()?;
         let guest = Guest::start(image, &calendar, &cards, wanted)?;
         let words = guest.console()?;
-        let started = Machine::connect(&calendar, &cards, guest, stop);
+        let started = Machine::connect(&calendar, &cards, guest, (date, longest), stop);
         started.map_err(|error| with_last_words(error, "while it started", words))
     }
 
@@ -55,13 +94,15 @@ impl Machine {
         calendar: &Door,
         cards: &[Door],
         mut guest: Guest,
+        (date, longest): (Option<u64>, Option<Duration>),
         stop: &AtomicBool,
     ) -> Result<Self, Error> {
         let opened = accept(calendar, &mut guest, stop)?;
         let patience = Some(Duration::from_millis(PATIENCE.into()));
         opened.set_read_timeout(patience).map_err(|e| doing("waiting for the kernel", e))?;
+        let calendar = Calendar::new(opened, date)?;
         let mut machine =
-            Machine { calendar: Calendar::new(opened)?, cards: Vec::new(), guest, booted: false };
+            Machine { calendar, cards: Vec::new(), guest, booted: false, longest, stuck: None };
         for (number, door) in (0..).zip(cards) {
             let socket = machine.until_connected(door, stop)?;
             machine.cards.push(Card::new(socket, number));
@@ -133,15 +174,28 @@ impl Machine {
     /// Waits until the kernel has nothing more to do now.
     ///
     /// # Errors
-    /// If it is gone, or told to end.
+    /// If it is gone, told to end, or `stuck`.
     pub(super) fn settle(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        let mut late = None;
         while !self.calendar.is_waiting() {
             if !self.booted || !self.calendar.listen()? {
                 self.check(stop)?;
+                self.check_length(late.get_or_insert_with(Clock::start))?;
                 self.attend(None)?;
             }
         }
         Ok(())
+    }
+
+    /// Checks that a turn, which is late since the clock was started, does not take too long.
+    fn check_length(&mut self, late: &Clock) -> Result<(), Error> {
+        let taken = Duration::from_nanos(late.now().as_nanos());
+        let Some(after) = self.longest.filter(|longest| self.booted && taken > *longest) else {
+            return Ok(());
+        };
+        let (time, running) = (self.calendar.reached(), self.calendar.running());
+        self.stuck = Some(Stuck { after, time, running });
+        Err(broken("something inside has computed for too long"))
     }
 
     /// Lets the kernel run at `time` and process its cards' input: a bit for each ring; alone until
@@ -149,7 +203,7 @@ impl Machine {
     ///
     /// # Errors
     /// If it is gone.
-    pub(super) fn run(&mut self, time: u64, rings: u32, free_until: u64) -> Result<(), Error> {
+    pub(super) fn run(&mut self, time: u64, rings: u64, free_until: u64) -> Result<(), Error> {
         self.calendar.set_time(time);
         self.calendar.run(rings, free_until)
     }
@@ -166,5 +220,21 @@ fn accept(door: &Door, guest: &mut Guest, stop: &AtomicBool) -> Result<UnixStrea
         }
         let mut wanted = [PollFd::new(door.listener.as_fd(), PollFlags::POLLIN)];
         let _ = poll(&mut wanted, PollTimeout::from(PATIENCE)); // else it is looked at again
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_spins_is_named() {
+        let (name, host) = ("openssl".to_owned(), "sender".to_owned());
+        let running = Some(Running { process: 41, name, host });
+        let stuck = Stuck { after: Duration::from_secs(60), time: 0, running };
+        let message = "kernel run: openssl (process 41) on sender has computed for 60 s without a \
+                       system call, at 1.160226 s; a program that spins never ends, since \
+                       computation takes no time: --watchdog 600 if it is only slow";
+        assert_eq!(stuck.error(Time::from_nanos(1_160_226_000)).to_string(), message);
     }
 }

@@ -6,29 +6,44 @@
 //!             Calendar: who runs next, the kernel or the network, and what time it is
 //! ```
 //!
-//! [`agent`] runs inside the kernel, with `receive` and `routers`; everything else in this
+//! [`agent`] runs inside the kernel, with `inside`, `receive` and `routers`; everything else in this
 //! process.
 
 pub mod agent;
+mod arguments;
 mod bottlenecks;
 mod calendar;
 mod card;
 mod console;
 pub mod control;
 mod devices;
+mod digest;
+mod doings;
 mod drive;
 mod failure;
 mod frames;
 mod guest;
+mod inside;
 mod machine;
+mod place;
 mod processors;
 mod receive;
+mod recognised;
 mod rings;
 mod routers;
 mod run;
+mod run_programs;
 mod sending;
 
-pub use guest::Image;
+use std::time::Duration;
 
-/// Number of hosts' cards: the senders' and the receivers'. Those of routers follow, two each.
+pub use arguments::Image;
+pub use doings::{Ended, Heard, Written};
+pub use run_programs::{Programmed, Row, Run};
+
+/// Number of cards of the scenario's own flows: the senders' and the receivers'. Those of programs'
+/// hosts follow, and those of routers, two each.
 const HOSTS: usize = 2;
+/// Start of the run in the kernel's time. That time starts at zero, and booting takes none of it;
+/// but a segment that is sent at zero has no sending time for TCP, and the handshake then no RTT.
+const BEGINNING: Duration = Duration::from_secs(1);

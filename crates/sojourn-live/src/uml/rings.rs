@@ -23,7 +23,7 @@ pub(super) const RECEIVING: usize = 0;
 pub(super) const SENDING: usize = 1;
 
 /// The bit of a card's ring in the set of rings with input for the kernel.
-pub(super) fn bit(card: usize, ring: usize) -> u32 {
+pub(super) fn bit(card: usize, ring: usize) -> u64 {
     1 << (2 * card + ring)
 }
 

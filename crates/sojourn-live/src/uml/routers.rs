@@ -7,9 +7,8 @@ use sojourn_net::queue::kernel::{Gate, KIND, Wanted};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::topology::PlannedLink;
 
-use super::devices::set_up;
+use super::devices::{Family, add_default_route, move_to, set_up};
 use super::failure::doing;
-use super::{HOSTS, devices};
 use crate::error::Error;
 use crate::iproute;
 use crate::namespace::{self, Namespace};
@@ -45,16 +44,26 @@ pub(super) fn links(scenario: &Scenario) -> Result<Vec<&PlannedLink>, FieldError
     Ok(links)
 }
 
-/// Makes the routers from the cards that follow the hosts', which are in the namespace `root`; the
-/// calling thread is there, and returns there. They exist as long as their namespaces are held.
+/// Makes the routers from the cards that follow the hosts', the first of which is `first`: they are in
+/// the namespace `root`; the calling thread is there, and returns there. They exist as long as their
+/// namespaces are held. With programs, they forward packets of IPv6 as well.
 ///
 /// # Errors
 /// If the kernel or tc(8) refuses something.
-pub(super) fn make(gates: &[Gate], root: &Namespace, mtu: u32) -> Result<Vec<Namespace>, Error> {
+pub(super) fn make(
+    gates: &[Gate],
+    first: usize,
+    (root, mtu, programs): (&Namespace, u32, bool),
+) -> Result<Vec<Namespace>, Error> {
     let mut routers = Vec::new();
     for (number, gate) in gates.iter().enumerate() {
-        let card = |port: usize| format!("eth{}", HOSTS + 2 * number + port);
-        routers.push(make_one([&card(0), &card(1)], number as u8, &gate.wanted, (root, mtu))?);
+        let card = |port: usize| format!("eth{}", first + 2 * number + port);
+        routers.push(make_one(
+            [&card(0), &card(1)],
+            number as u8,
+            &gate.wanted,
+            (root, mtu, programs),
+        )?);
         root.enter().map_err(|error| doing("leaving a router inside the kernel", error))?;
     }
     Ok(routers)
@@ -64,13 +73,16 @@ fn make_one(
     cards: [&str; 2],
     number: u8,
     wanted: &Wanted,
-    (root, mtu): (&Namespace, u32),
+    (root, mtu, programs): (&Namespace, u32, bool),
 ) -> Result<Namespace, Error> {
     let failed = |error| doing("making a router inside the kernel", error);
     let router = Namespace::enter_new().map_err(failed)?;
+    if programs {
+        namespace::forward_ipv6().map_err(failed)?;
+    }
     root.enter().map_err(failed)?;
     for card in cards {
-        devices::move_to(card, &router).map_err(failed)?;
+        move_to(card, &router).map_err(failed)?;
     }
     router.enter().map_err(failed)?;
     namespace::set("ipv4/ip_forward", "1").map_err(failed)?;
@@ -83,7 +95,12 @@ fn make_one(
     }
     let route = format!("route add default dev {}", cards[1]);
     iproute::run("ip", &route).map_err(failed)?;
-    let lines = disciplines(cards[1], wanted);
+    if programs {
+        add_default_route(cards[1], Family::V6).map_err(failed)?;
+    }
+    // Packets of programs are as large as cards allow.
+    let largest = if programs { mtu.max(wanted.full_packet) } else { wanted.full_packet };
+    let lines = disciplines(cards[1], &Wanted { full_packet: largest, ..wanted.clone() });
     lines.iter().try_for_each(|line| iproute::run("tc", line)).map_err(failed)?;
     Ok(router)
 }

@@ -8,7 +8,8 @@ use sojourn_base::units::{Rate, Time};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::topology::PlannedLink;
 
-use super::HOSTS;
+/// The ways of a path: there, and back.
+const WAYS: usize = 2;
 
 /// A host's link.
 struct Sender {
@@ -23,7 +24,7 @@ struct Sender {
 pub(super) struct Sending {
     senders: Vec<Sender>,
     /// For each side and path, the first link of its packets, if it takes time to send them.
-    first: [Vec<Option<usize>>; HOSTS],
+    first: [Vec<Option<usize>>; WAYS],
     /// Buffers by the time, in the kernel's ns, at which they are given back; with their cards.
     pending: BTreeMap<(u64, u64), (usize, u16)>,
     count: u64,
@@ -52,13 +53,13 @@ impl Sending {
         !self.senders.is_empty()
     }
 
-    /// Starts to send a packet of this path from the host at this side, whose card has it in this
-    /// buffer; returns whether that takes time. The network's clock was at zero when the kernel's
-    /// was at `zero`.
+    /// Starts to send a packet of this size from this side of a path; a card has it in a buffer.
+    /// Returns whether that takes time. The network's clock was at zero when the kernel's was at
+    /// `zero`.
     pub(super) fn begin(
         &mut self,
-        (side, head): (usize, u16),
-        (path, size): (usize, u32),
+        buffer: (usize, u16),
+        (side, path, size): (usize, usize, u32),
         now: Time,
         zero: u64,
     ) -> bool {
@@ -69,7 +70,7 @@ impl Sending {
         let length = size + sender.overhead;
         sender.idle = sender.idle.max(now) + sender.rate.transmission(length, &mut sender.carry);
         self.count += 1;
-        self.pending.insert((zero + sender.idle.as_nanos(), self.count), (side, head));
+        self.pending.insert((zero + sender.idle.as_nanos(), self.count), buffer);
         true
     }
 
@@ -92,4 +93,35 @@ fn sender(link: &PlannedLink) -> Option<Sender> {
     let rate = spec.rate.filter(|_| !varies && link.on.is_none())?;
     let overhead = spec.overhead.0 as u32;
     Some(Sender { rate, overhead, carry: 0, idle: Time::ZERO })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use sojourn_base::units::Span;
+    use sojourn_sim::catalogue;
+
+    use super::*;
+
+    #[test]
+    fn a_buffer_comes_back_when_its_side_has_sent_it() {
+        let text = "duration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\n\
+                    bottleneck = { rate = \"8 Mbit/s\" }\n[[flows]]\ncca = \"reno\"\n\
+                    rtt = \"20 ms\"\n[[flows]]\ncca = \"reno\"\nrtt = \"20 ms\"\n\
+                    direction = \"reverse\"\naccess_rate = \"4 Mbit/s\"";
+        let scenario = Scenario::from_toml(text, &Arc::new(catalogue::core())).unwrap();
+        let mut sending = Sending::new(&scenario);
+        assert!(sending.takes_time());
+        let at = |us| Time::ZERO + Span::from_micros(us);
+        let zero = 5_000;
+        // With the header that a link adds they have 1,000 bytes. Whatever the card, the first link is that of the side: the access link of a reverse flow's
+        // sender, and its way back is the bottleneck.
+        assert!(sending.begin((7, 1), (0, 1, 986), at(0), zero));
+        assert!(!sending.begin((7, 1), (0, 2, 986), at(0), zero));
+        assert_eq!(sending.next(), Some(2_000_000 + zero));
+        assert_eq!((sending.sent(2_000_000), sending.sent(2_005_000)), (None, Some((7, 1))));
+        assert!(sending.begin((3, 2), (1, 1, 986), at(3_000), zero));
+        assert_eq!(sending.sent(4_005_000), Some((3, 2)));
+    }
 }

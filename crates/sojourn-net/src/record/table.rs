@@ -64,6 +64,22 @@ impl Table {
         self
     }
 
+    /// The same in the rows that are `unknown`, by their numbers.
+    #[must_use]
+    pub fn blank(mut self, names: &[&str], unknown: impl Fn(usize) -> bool) -> Self {
+        for column in self.columns.iter_mut().filter(|column| names.contains(&column.name)) {
+            if !(0..column.values.len()).any(&unknown) {
+                continue;
+            }
+            let mut values = column.values.to_reals();
+            for (_, value) in values.iter_mut().enumerate().filter(|(row, _)| unknown(*row)) {
+                *value = f64::NAN;
+            }
+            column.values = Values::Reals(values);
+        }
+        self
+    }
+
     /// Adds a column of whole numbers.
     #[must_use]
     pub fn integers(mut self, name: &'static str, values: Vec<i64>) -> Self {
@@ -76,5 +92,21 @@ impl Table {
     pub fn with(mut self, name: &'static str, values: Vec<f64>) -> Self {
         self.columns.push(Column { name, values: Values::Reals(values) });
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_some_rows_do_not_show_is_known_of_the_others() {
+        let table = || Table::default().integers("a", vec![1, 2, 3]).integers("b", vec![4, 5, 6]);
+        let odd = table().blank(&["b", "c"], |row| row == 1);
+        assert_eq!(odd.columns[0], table().columns[0]);
+        let values = odd.reals("b").unwrap();
+        assert_eq!((values[0], values[1].is_nan(), values[2]), (4.0, true, 6.0));
+        assert_eq!(table().blank(&["a", "b"], |_| false), table());
+        assert!(table().without(&["a"]).reals("a").unwrap().iter().all(|value| value.is_nan()));
     }
 }

@@ -18,6 +18,7 @@ use crate::spec::{self, toml_to_json};
 use crate::topology::Plan;
 
 mod pcap;
+mod programs;
 mod receivers;
 #[cfg(test)]
 mod refusals;
@@ -26,6 +27,7 @@ mod rtt;
 mod validate;
 
 pub use crate::section::ScenarioSpec;
+pub use programs::Site;
 
 /// A scenario that can be run: what its file says, with every default filled in, the network that
 /// its topology makes of that, and the catalogue in which its names mean something.
@@ -129,6 +131,19 @@ impl Scenario {
             network["arrivals"] = arrivals::told(entries, flows, &self.offers, &self.plan);
         }
         network
+    }
+
+    /// Where each of its programs runs.
+    pub fn sites(&self) -> Vec<Site> {
+        let (flows, plan) = (self.spec.flow_count(), &self.plan);
+        let site = |program: &spec::ProgramSpec| programs::site(&program.host, flows, plan);
+        let sites = self.spec.programs.iter().map(site).collect::<Option<_>>();
+        sites.expect("programs without a host were refused")
+    }
+
+    /// For each flow, whether a program is at either end: it is a way for programs, then.
+    pub fn carried(&self) -> Vec<bool> {
+        programs::carried(&self.spec, &self.plan)
     }
 
     /// The network that the topology makes for the flows.

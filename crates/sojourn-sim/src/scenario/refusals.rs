@@ -477,5 +477,5 @@ fn malformed_toml_is_located() {
     );
     assert!(message("a = 1\na = 2\n").starts_with("not valid TOML, line 2, column 1: "));
     assert_eq!(message("x = [1, { y = nan }]"), "x.1.y: NaN given; allowed: finite numbers");
-    assert_eq!(message("x = 1979-05-27"), "x: the date 1979-05-27 given; no key takes a date");
+    assert_eq!(message("x = 1979-05-27"), "x: 1979-05-27 given; write a date in quotes");
 }

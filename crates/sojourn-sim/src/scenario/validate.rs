@@ -1,6 +1,6 @@
 //! Checks across keys: the order of times, combinations, and limits on sizes.
 
-use super::{ScenarioSpec, pcap, rtt};
+use super::{ScenarioSpec, pcap, programs, rtt};
 use crate::arrivals;
 use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::external::needed_ecn;
@@ -230,10 +230,13 @@ fn check_self_paced(flow: &FlowSpec, catalogue: &Catalogue) -> Check {
 pub(super) fn check_plan(scenario: &ScenarioSpec, plan: &Plan, catalogue: &Catalogue) -> Check {
     check_rows(scenario, plan)?;
     pcap::check(scenario, plan)?;
+    programs::check(scenario, plan)?;
     plan.check_media(&scenario.media, catalogue)?;
     section::give(scenario, plan, catalogue)?;
+    let carried = programs::carried(scenario, plan);
     for (flow, routes) in scenario.paths().iter().zip(&plan.routes) {
-        check_path(flow.spec, routes, plan, catalogue)
+        let back = carried.get(flow.id as usize).is_some_and(|carried| *carried);
+        check_path((flow.spec, back), routes, plan, catalogue)
             .and_then(|()| rtt::check(flow.spec, routes, plan))
             .map_err(|e| e.within(&flow.field()))?;
     }
@@ -256,10 +259,17 @@ fn check_rows(scenario: &ScenarioSpec, plan: &Plan) -> Check {
     require(rows <= MOST_ROWS, "sample_interval", given, &allowed)
 }
 
-/// Without a rate on its path, data would be sent without end in no time.
-fn check_path(flow: &FlowSpec, routes: &Routes, plan: &Plan, catalogue: &Catalogue) -> Check {
+/// Without a rate on its path, data would be sent without end in no time; that of programs may be sent
+/// `back` as well.
+fn check_path(
+    (flow, back): (&FlowSpec, bool),
+    routes: &Routes,
+    plan: &Plan,
+    catalogue: &Catalogue,
+) -> Check {
     let spec = |link: &u32| &plan.links[*link as usize].spec;
-    if !routes.forward.iter().any(|link| spec(link).is_paced()) {
+    let paced = |links: &[u32]| links.iter().any(|link| spec(link).is_paced());
+    if !(paced(&routes.forward) || back && paced(&routes.backward)) {
         let message =
             "its data passes no link with a rate; give one of the links on its way a rate";
         return Err(FieldError::new("", message));

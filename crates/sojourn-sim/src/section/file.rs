@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::arrivals::ArrivalsSpec;
 use crate::edge::medium_spec::MediumSpec;
 use crate::spec::{
-    Flow, FlowSpec, PcapSpec, QlogSpec, Recorded, Spec, Stack, TcpMetrics, Topology,
+    Date, Flow, FlowSpec, PcapSpec, ProgramSpec, QlogSpec, Recorded, Spec, Stack, TcpMetrics,
+    Topology,
 };
 use crate::units::Span;
 
@@ -53,6 +54,13 @@ pub struct ScenarioSpec {
     /// The flows. Required, unless there are arrivals.
     #[serde(default)]
     pub flows: Vec<FlowSpec>,
+    /// Programs that the hosts run, as they are: on a kernel in virtual time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramSpec>,
+    /// What the clock of the programs' kernel shows when the run begins. Default: 2023-11-14, at
+    /// 22:13:20 UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<Date>,
     /// Transfers that come and go. Their keys are read and written apart from the others.
     #[serde(skip)]
     pub arrivals: Vec<ArrivalsSpec>,

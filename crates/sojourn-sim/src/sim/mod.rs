@@ -42,7 +42,8 @@ impl Simulation {
     /// Builds the network of a scenario and the flows on it.
     ///
     /// # Errors
-    /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
+    /// If the scenario has programs, which only a kernel runs, or cannot be built; never for another
+    /// that was read by [`Scenario::from_json`].
     pub fn new(scenario: &Scenario) -> Result<Self, FieldError> {
         Simulation::build(scenario, None, None)
     }
@@ -76,6 +77,10 @@ impl Simulation {
         log: Option<Log>,
         chunks: Option<Chunks>,
     ) -> Result<Self, FieldError> {
+        if !scenario.programs.is_empty() {
+            let message = "given; only a kernel in virtual time runs them: use --backend kernel";
+            return Err(FieldError::new("programs", message));
+        }
         let parts = unless_ended(|| build::parts(scenario, log.as_ref(), chunks.as_ref()));
         let (regions, sampler) = parts.map_err(Ended::before_the_run)??;
         Ok(Simulation { log, ..Simulation::of(regions, sampler, Time::ZERO + scenario.duration) })

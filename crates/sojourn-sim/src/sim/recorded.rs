@@ -27,7 +27,7 @@ pub fn setup(scenario: &Scenario) -> Setup {
     let routes = plan.routes.iter().enumerate().filter(|(path, _)| wanted(*path));
     let hosts: BTreeSet<u16> =
         routes.flat_map(|(_, routes)| [routes.source, routes.destination]).collect();
-    let host = |number: u16| (plan.nodes[usize::from(number)].name.clone(), address(number));
+    let host = |number: u16| (plan.nodes[usize::from(number)].name.clone(), address(number).into());
     let recorded = plan.links.iter().filter(|link| link.recorded).map(|link| link.id.clone());
     Setup {
         comment: format!("{}, seed {}", scenario.name, scenario.seed),

@@ -52,6 +52,15 @@ fn saturated_link_carries_exactly_its_rate() {
 }
 
 #[test]
+fn programs_are_refused_by_name() {
+    let mut document = scenario(1, "rate = \"1 Mbit/s\"", &[CBR]).to_json();
+    document["programs"] = serde_json::json!([{ "host": "sender", "command": "true" }]);
+    let with_programs = Scenario::from_json(&document, builtin()).unwrap();
+    let error = Simulation::new(&with_programs).map(|_| ()).unwrap_err();
+    assert_eq!(error.field, "programs");
+}
+
+#[test]
 fn flows_send_between_start_and_stop() {
     let timed = format!("{CBR}\nstart = \"1 s\"\nstop = \"2 s\"");
     let outcome = run(&scenario(3, "rate = \"100 Mbit/s\"", &[CBR, &timed]));

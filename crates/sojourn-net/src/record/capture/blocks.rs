@@ -1,6 +1,6 @@
 //! Blocks of pcapng (draft-ietf-opsawg-pcapng), little-endian.
 
-use super::Towards;
+use super::{Addresses, Towards};
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
@@ -11,6 +11,8 @@ const RAW_IP: u16 = 101;
 /// Ten to the power of -9 seconds.
 const NANOSECONDS: u8 = 9;
 const MASK: [u8; 4] = [255, 0, 0, 0];
+/// Bits of an IPv6 address that name the network.
+const PREFIX: u8 = 64;
 
 /// Codes of options; some mean something else in another block.
 mod code {
@@ -19,6 +21,7 @@ mod code {
     pub(super) const NAME: u16 = 2;
     pub(super) const DESCRIPTION: u16 = 3;
     pub(super) const ADDRESS: u16 = 4;
+    pub(super) const ADDRESS_6: u16 = 5;
     pub(super) const RESOLUTION: u16 = 9;
 }
 /// Code and length of the option that tells which way a packet goes.
@@ -41,7 +44,7 @@ pub(super) fn interface(
     out: &mut Vec<u8>,
     snap: u32,
     [name, description]: [&str; 2],
-    address: Option<[u8; 4]>,
+    addresses: Option<Addresses>,
 ) {
     block(out, INTERFACE, |out| {
         out.extend(RAW_IP.to_le_bytes());
@@ -49,8 +52,11 @@ pub(super) fn interface(
         out.extend(snap.to_le_bytes());
         option(out, code::NAME, name.as_bytes());
         option(out, code::DESCRIPTION, description.as_bytes());
-        if let Some(address) = address {
-            option(out, code::ADDRESS, [address, MASK].as_flattened());
+        if let Some(Addresses { v4, v6 }) = addresses {
+            option(out, code::ADDRESS, [v4, MASK].as_flattened());
+            if let Some(v6) = v6 {
+                option(out, code::ADDRESS_6, &[&v6[..], &[PREFIX]].concat());
+            }
         }
         option(out, code::RESOLUTION, &[NANOSECONDS]);
         end_options(out);
@@ -145,13 +151,19 @@ mod tests {
         ];
         assert_eq!(out, expected);
         out.clear();
-        interface(&mut out, 96, ["left", "d"], Some([10, 0, 0, 1]));
+        interface(&mut out, 96, ["left", "d"], Some([10, 0, 0, 1].into()));
         let expected: &[u8] = &[
             1, 0, 0, 0, 60, 0, 0, 0, 101, 0, 0, 0, 96, 0, 0, 0, 2, 0, 4, 0, b'l', b'e', b'f', b't',
             3, 0, 1, 0, b'd', 0, 0, 0, 4, 0, 8, 0, 10, 0, 0, 1, 255, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0,
             0, 0, 0, 0, 0, 60, 0, 0, 0,
         ];
         assert_eq!(out, expected);
+        out.clear();
+        let both = Addresses { v4: [10, 0, 0, 1], v6: Some([0xfd; 16]) };
+        interface(&mut out, 96, ["left", "d"], Some(both));
+        let more = [[5, 0, 17, 0].as_slice(), &[0xfd; 16], &[64, 0, 0, 0]].concat();
+        assert_eq!(out[44..68], more);
+        assert_eq!(out.len(), expected.len() + more.len());
         out.clear();
         packet(&mut out, &Passage { comment: Some("aqm"), ..PASSAGE }, &[1, 2, 3, 4, 5]);
         let expected: &[u8] = &[

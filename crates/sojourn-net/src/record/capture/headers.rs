@@ -13,6 +13,8 @@ use crate::packet::{Direction, Header, Packet, headers};
 
 const IP: usize = headers::IP as usize;
 const TTL: u8 = 64;
+/// Where a header of IPv4 has the number of the protocol after it.
+const PROTOCOL: usize = 9;
 const DO_NOT_FRAGMENT: u8 = 0x40;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -83,7 +85,8 @@ impl Wire for Headers {
             let size = packet.size as usize;
             let written = known.put(packet, bytes) && (bytes.len()..=0xffff).contains(&size);
             if written {
-                seal(bytes, size);
+                let protocol = bytes[PROTOCOL];
+                seal(bytes, size, (protocol, IP));
                 bytes.resize(size.min(snap), 0);
             }
             written
@@ -158,18 +161,19 @@ fn put_udp(packet: &Packet, ports: [u16; 2], out: &mut Vec<u8>) {
 }
 
 /// Writes the transport's checksum into the headers of an IP packet of `size` bytes, in place of any
-/// that is there; the bytes that follow are zero, and add nothing to it.
+/// that is there: of a transport with this protocol number, after so many bytes. What follows is zero,
+/// and adds nothing to the checksum.
 ///
 /// # Panics
-/// If these are not the whole headers of IPv4 and UDP, or TCP.
-pub fn seal(bytes: &mut [u8], size: usize) {
-    let length = usize::from(bytes[0] & 15) * 4;
-    let (ip, transport) = bytes.split_at_mut(length);
-    let is_udp = ip[9] == UDP;
+/// If these are not the whole headers of IPv4 or IPv6, and of UDP or TCP.
+pub fn seal(bytes: &mut [u8], size: usize, (protocol, at): (u8, usize)) {
+    let (ip, transport) = bytes.split_at_mut(at);
+    let is_udp = protocol == UDP;
     let place = if is_udp { 6 } else { 16 };
     transport[place..place + 2].fill(0);
-    let [high, low] = ((size - length) as u16).to_be_bytes();
-    let sum = checksum_of(&[&ip[12..IP], &[0, ip[9], high, low], transport]);
+    let addresses = if ip[0] >> 4 == 6 { 8..40 } else { 12..IP };
+    let [high, low] = ((size - at) as u16).to_be_bytes();
+    let sum = checksum_of(&[&ip[addresses], &[0, protocol, high, low], transport]);
     // In UDP zero stands for none.
     let sum = if is_udp && sum == 0 { 0xffff } else { sum };
     transport[place..place + 2].copy_from_slice(&sum.to_be_bytes());

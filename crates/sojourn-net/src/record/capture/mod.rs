@@ -89,6 +89,21 @@ pub trait Wire: Send {
     fn bytes(&mut self, packet: &Packet, snap: usize) -> Option<&[u8]>;
 }
 
+/// Addresses of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// Of IPv4.
+    pub v4: [u8; 4],
+    /// Of IPv6, if it has one.
+    pub v6: Option<[u8; 16]>,
+}
+
+impl From<[u8; 4]> for Addresses {
+    fn from(v4: [u8; 4]) -> Self {
+        Addresses { v4, v6: None }
+    }
+}
+
 /// What a capture consists of.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
@@ -101,7 +116,7 @@ pub struct Setup {
     /// Numbers of the flows whose packets it has; `None` for all.
     pub flows: Option<Vec<u32>>,
     /// Names and addresses of hosts.
-    pub hosts: Vec<(String, [u8; 4])>,
+    pub hosts: Vec<(String, Addresses)>,
     /// Ids of links.
     pub links: Vec<String>,
 }
@@ -141,9 +156,9 @@ impl Capture {
     pub fn new(setup: Setup, wire: Box<dyn Wire>, pass: Pass) -> Self {
         let mut out = Vec::new();
         blocks::section(&mut out, &setup.comment, &setup.application);
-        for (name, address) in &setup.hosts {
+        for (name, addresses) in &setup.hosts {
             let told = format!("what host {name} sends and receives");
-            blocks::interface(&mut out, setup.snap, [name, &told], Some(*address));
+            blocks::interface(&mut out, setup.snap, [name, &told], Some(*addresses));
         }
         for id in &setup.links {
             let ends = [
@@ -273,7 +288,7 @@ mod tests {
         let setup = Setup {
             snap: 96,
             flows: Some(vec![4]),
-            hosts: vec![("left".to_owned(), address(0)), ("right".to_owned(), address(1))],
+            hosts: ["left", "right"].map(|name| (name.to_owned(), address(0).into())).to_vec(),
             links: vec!["up".to_owned(), "down".to_owned()],
             ..Setup::default()
         };

@@ -252,6 +252,11 @@ impl Entry {
         self.paths.get(usize::from(variant)).map(|path| path.addresses)
     }
 
+    /// Whether a variant's connections send datagrams, of which nothing comes back.
+    pub fn sends_datagrams(&self, variant: u16) -> bool {
+        self.paths.get(usize::from(variant)).is_some_and(|path| path.datagrams)
+    }
+
     /// Size in bytes of the largest IP packet of its connections.
     pub fn largest_packet(&self) -> u32 {
         self.paths.iter().map(|path| path.flow.mss + path.headers).fold(0, u32::max)

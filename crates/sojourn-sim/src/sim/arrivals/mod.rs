@@ -52,7 +52,7 @@ use crate::units::{Span, Time};
 /// A connection's ends answer late packets for so long after its last transfer.
 const LINGER: Span = Span::from_secs(1);
 /// A transfer of datagrams that makes no progress for so long has failed.
-const PATIENCE: Span = Span::from_secs(60);
+pub const PATIENCE: Span = Span::from_secs(60);
 
 /// Opens connections and follows them.
 pub(super) struct Driver {
@@ -247,7 +247,6 @@ impl Driver {
         let empty = connection.underway.is_empty();
         let ended = self.entries[owner].on_end(now, &underway.transfer);
         if empty && (ended || !pooled) {
-            self.leave_pool(slot);
             self.close(hosts, now, slot);
         }
         self.rows.push(self.end, &row);
@@ -255,6 +254,7 @@ impl Driver {
 
     /// No other transfer comes on a connection; it lingers.
     fn close(&mut self, hosts: &mut dyn Sockets, now: Time, slot: usize) {
+        self.leave_pool(slot);
         let Some(connection) = &mut self.slots[slot] else { return };
         if std::mem::replace(&mut connection.over, true) {
             return;

@@ -95,6 +95,19 @@ impl Pools {
         empty && !connection.over && now.since(connection.progress.0) >= self.spec.idle
     }
 
+    /// Those of the connections of a transfer's pool that have been idle for so long; `connection` finds
+    /// them by their numbers.
+    fn idle<'c>(
+        &self,
+        now: Time,
+        transfer: &Transfer,
+        connection: impl Fn(usize) -> Option<&'c Connection>,
+    ) -> Vec<usize> {
+        let open = self.pools.get(&key(transfer)).map_or(&[][..], |pool| &pool.open);
+        let is_idle = |number: usize| connection(number).is_some_and(|one| self.is_idle(now, one));
+        open.iter().copied().filter(|number| is_idle(*number)).collect()
+    }
+
     /// The connection with this number carries no more.
     pub fn leave(&mut self, number: usize, connection: &Connection) {
         let Some(key) = connection.pool else { return };
@@ -129,8 +142,14 @@ impl Driver {
         entry: usize,
         transfer: Transfer,
     ) -> Step {
+        let (now, slots) = (net.now(), &self.slots);
+        let idle = self.entries[entry].pools.idle(now, &transfer, |slot| slots[slot].as_ref());
+        // They would fill the pool, and never have an end for which the transfer could wait.
+        for slot in idle {
+            self.close(hosts, now, slot);
+        }
         let (owner, slots) = (&mut self.entries[entry], &self.slots);
-        match owner.pools.choose(net.now(), &transfer, |slot| slots[slot].as_ref()) {
+        match owner.pools.choose(now, &transfer, |slot| slots[slot].as_ref()) {
             Choice::Use(slot) => self.send(hosts, net, slot, transfer, false),
             Choice::Wait => {
                 owner.counts.waiting += 1;
@@ -184,7 +203,6 @@ impl Driver {
         for slot in 0..self.slots.len() {
             let Some(connection) = &self.slots[slot] else { continue };
             if self.entries[connection.entry].pools.is_idle(now, connection) {
-                self.leave_pool(slot);
                 self.close(hosts, now, slot);
             }
         }

@@ -202,6 +202,21 @@ fn a_pool_of_http_1_opens_as_many_as_it_may_and_then_makes_wait() {
 }
 
 #[test]
+fn a_full_pool_of_idle_connections_opens_another() {
+    // Idle from 80 ms on, for 900 ms; the sample at 1 s would close it.
+    let tables = "[[arrivals]]\ncca = \"reno\"\nrtt = \"40 ms\"\nconnections = \"pool\"\n\
+                  pool = { size = 1, idle = \"900 ms\" }\nprocess = \"deterministic\"\n\
+                  rate = \"1.0101 /s\"\nstop = \"1.5 s\"\nsize = \"14480 B\"";
+    let outcome = run(&scenario("rate = \"1 Gbit/s\"", tables));
+    let value = |name: &str| column(rows(&outcome), name);
+    assert_eq!(value("start"), value("arrival"));
+    let took = value("completed")[1] - value("arrival")[1];
+    assert!((0.080..0.082).contains(&took), "with a handshake of its own: {took}");
+    let connections = column(outcome.arrival_samples.as_ref().unwrap(), "connections");
+    assert!(connections.iter().all(|open| *open <= 1.0), "{connections:?}");
+}
+
+#[test]
 fn a_connection_of_http_2_carries_all_at_once_in_turns() {
     let (took, waited, most) = pooled("{ protocol = \"http/2\" }");
     assert!(most == 1.0 && waited.iter().all(|waited| *waited == 0.0), "{most}, {waited:?}");

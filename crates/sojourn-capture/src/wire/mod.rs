@@ -1,5 +1,10 @@
-//! Parsing and changing of IPv4, TCP and UDP headers, as far as the network and the metrics need.
+//! Parsing and changing of headers of IPv4 and IPv6, TCP and UDP, as far as the network and the metrics
+//! need.
 
+mod change;
+pub(crate) mod ipv6;
+
+pub use change::{readdress, set_class, set_ecn, set_identification};
 pub use sojourn_base::packet::checksum::checksum;
 use sojourn_base::packet::{Address, Dscp, Ecn, FiveTuple, Flags, Header, Packet};
 
@@ -114,25 +119,70 @@ pub const TCP: u8 = 6;
 /// Protocol number of UDP.
 pub const UDP: u8 = 17;
 
-/// The headers of an IPv4 packet of TCP or UDP; `None` for others.
+/// The headers of a packet of TCP or UDP; `None` for others, and for parts of one.
 pub fn parse(bytes: &[u8]) -> Option<Headers> {
     parse_beginning(bytes, bytes.len())
 }
 
-/// The same of an IPv4 packet of `size` bytes, of which these are the first.
+/// The same of a packet of `size` bytes, of which these are the first.
 pub fn parse_beginning(bytes: &[u8], size: usize) -> Option<Headers> {
-    let first = *bytes.first()?;
-    let ip = usize::from(first & 15) * 4;
-    if first >> 4 != 4 || ip < 20 {
-        return None;
+    let Place { protocol, at } = place(bytes)?;
+    parse_transport(bytes, size, at, [protocol, class_of(bytes)?])
+}
+
+/// Where the transport of an IP packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its protocol number.
+    pub protocol: u8,
+    /// The bytes before it.
+    pub at: usize,
+}
+
+/// In IPv4, that more fragments follow, and the place of this one.
+pub(crate) const FRAGMENTED: u16 = 0x3fff;
+
+/// Where the transport of a packet is; `None` for a fragment, and where the IP header is cut off.
+pub fn place(bytes: &[u8]) -> Option<Place> {
+    match bytes.first()? >> 4 {
+        4 => {
+            let fixed: &[u8; 20] = bytes.first_chunk()?;
+            let at = usize::from(fixed[0] & 15) * 4;
+            let part = u16::from_be_bytes([fixed[6], fixed[7]]) & FRAGMENTED != 0;
+            (at >= 20 && !part).then_some(Place { protocol: fixed[9], at })
+        }
+        6 => ipv6::place(bytes).filter(|place| place.protocol != ipv6::FRAGMENT),
+        _ => None,
     }
-    let (protocol, class) = (*bytes.get(9)?, bytes[1]);
-    parse_transport(bytes, size, ip, [protocol, class])
+}
+
+/// The address to which a packet goes, in 4 bytes or 16.
+pub fn destination(bytes: &[u8]) -> Option<&[u8]> {
+    match bytes.first()? >> 4 {
+        4 => bytes.get(16..20),
+        6 => bytes.get(24..ipv6::HEADER),
+        _ => None,
+    }
+}
+
+/// Codepoint and ECN field of a packet.
+pub fn class(bytes: &[u8]) -> Option<(Dscp, Ecn)> {
+    let class = class_of(bytes)?;
+    Some((Dscp::of_class(class), ecn(class)))
+}
+
+/// The traffic class of a packet of either version.
+fn class_of(bytes: &[u8]) -> Option<u8> {
+    match *bytes {
+        [first, second, ..] if first >> 4 == 4 => Some(second),
+        [first, second, ..] if first >> 4 == 6 => Some(ipv6::class([first, second])),
+        _ => None,
+    }
 }
 
 /// The headers of an IP packet of `size` bytes, of which these are the first: of one whose transport
 /// begins after `ip` bytes, and whose header has this protocol and traffic class.
-pub fn parse_transport(
+fn parse_transport(
     bytes: &[u8],
     size: usize,
     ip: usize,
@@ -200,68 +250,6 @@ fn ecn(traffic_class: u8) -> Ecn {
     }
 }
 
-/// Writes the ECN field of a packet; updates the header's checksum.
-pub fn set_ecn(bytes: &mut [u8], to: Ecn) {
-    let dscp = Dscp::of_class(bytes[1]);
-    set_class(bytes, dscp, to);
-}
-
-/// Writes the traffic class with which a packet leaves the network: codepoint and ECN field; updates
-/// the header's checksum (RFC 1624).
-pub fn set_class(bytes: &mut [u8], dscp: Dscp, ecn: Ecn) {
-    let class = dscp.number() << 2 | ecn.codepoint();
-    if bytes[1] == class {
-        return;
-    }
-    let before = [bytes[0], bytes[1]];
-    bytes[1] = class;
-    let after = [bytes[0], bytes[1]];
-    amend(&mut bytes[10..12], &before, &after);
-}
-
-/// Sets the identification of an IPv4 packet; updates the header's checksum (RFC 1624).
-pub fn set_identification(bytes: &mut [u8], to: u16) {
-    let before = [bytes[4], bytes[5]];
-    bytes[4..6].copy_from_slice(&to.to_be_bytes());
-    amend(&mut bytes[10..12], &before, &to.to_be_bytes());
-}
-
-/// Sets the addresses of an IPv4 packet; updates the checksums.
-pub fn readdress(bytes: &mut [u8], source: [u8; 4], destination: [u8; 4]) {
-    let mut after = [0; 8];
-    after[..4].copy_from_slice(&source);
-    after[4..].copy_from_slice(&destination);
-    let mut before = [0; 8];
-    before.copy_from_slice(&bytes[12..20]);
-    bytes[12..20].copy_from_slice(&after);
-    amend(&mut bytes[10..12], &before, &after);
-    let ip = usize::from(bytes[0] & 15) * 4;
-    let place = match bytes[9] {
-        TCP => ip + 16,
-        UDP => ip + 6,
-        _ => return,
-    };
-    // A UDP checksum of zero means none.
-    let checksum = bytes.get_mut(place..place + 2).filter(|checksum| **checksum != [0, 0]);
-    if let Some(checksum) = checksum {
-        amend(checksum, &before, &after);
-    }
-}
-
-/// Updates a checksum after a change (RFC 1624).
-fn amend(checksum: &mut [u8], before: &[u8], after: &[u8]) {
-    let words = |bytes: &[u8]| -> Vec<u16> {
-        bytes.chunks_exact(2).map(|word| u16::from_be_bytes([word[0], word[1]])).collect()
-    };
-    let mut sum = u32::from(!u16::from_be_bytes([checksum[0], checksum[1]]));
-    sum += words(before).iter().map(|word| u32::from(!word)).sum::<u32>();
-    sum += words(after).iter().map(|word| u32::from(*word)).sum::<u32>();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    checksum.copy_from_slice(&(!(sum as u16)).to_be_bytes());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,6 +299,42 @@ mod tests {
         bytes[40..52].fill(2); // a length that says nothing
         bytes[41] = 0;
         assert!(sacks(&bytes).0.is_empty());
+    }
+
+    /// The same packet in IPv6, after these headers, the first of which has this number.
+    fn packet_6(payload: usize, between: &[u8], first: u8) -> Vec<u8> {
+        let mut bytes = vec![0; 40];
+        let rest = [between, &packet(payload)[20..]].concat();
+        bytes[..2].copy_from_slice(&[0x60, 0x2f]);
+        bytes[4..6].copy_from_slice(&(rest.len() as u16).to_be_bytes());
+        bytes[6] = first;
+        (bytes[23], bytes[39]) = (1, 2);
+        [bytes, rest].concat()
+    }
+
+    #[test]
+    fn ipv6_carries_the_same() {
+        let (four, six) = (parse(&packet(100)).unwrap(), packet_6(100, &[], TCP));
+        assert_eq!(parse(&six), Some(Headers { size: 172, ..four }));
+        let options = [TCP, 0, 1, 4, 0, 0, 0, 0];
+        assert_eq!(parse(&packet_6(100, &options, 60)), Some(Headers { size: 180, ..four }));
+        assert_eq!(parse(&packet_6(100, &options, ipv6::FRAGMENT)), None);
+        assert_eq!(destination(&six).unwrap()[15], 2);
+        assert_eq!(destination(&packet(0)), Some(&[10, 77, 0, 2][..]));
+        let (mut marked, dscp) = (six.clone(), "ef".parse().unwrap());
+        set_class(&mut marked, dscp, Ecn::NotEct);
+        set_ecn(&mut marked, Ecn::Ce);
+        assert_eq!(class(&marked), Some((dscp, Ecn::Ce)));
+        assert_eq!((marked[1] & 15, &marked[2..]), (15, &six[2..]), "nothing else changes");
+    }
+
+    #[test]
+    fn a_part_of_a_packet_has_no_headers_to_rely_on() {
+        for fragment in [[0x20, 0], [0, 1]] {
+            let mut bytes = packet(100);
+            bytes[6..8].copy_from_slice(&fragment);
+            assert_eq!(parse(&bytes), None);
+        }
     }
 
     #[test]

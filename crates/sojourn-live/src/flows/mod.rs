@@ -1,23 +1,25 @@
 //! The flows of a scenario on a live network: assignment of packets to flows, and recording.
 
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+mod flow;
+
+use std::sync::atomic::Ordering;
 
 use sojourn_base::packet::{Address, Direction, Packet};
 use sojourn_base::units::{Span, Time};
 use sojourn_net::net::{Network, Step};
-use sojourn_net::record::{FlowCounters, FlowFacts, Outcome, Recorder};
+use sojourn_net::record::histogram::Histogram;
+use sojourn_net::record::{FlowCounters, FlowFacts, Outcome, Recorder, Table};
 use sojourn_sim::sim::arrivals::Entry;
 
 use crate::drive::Tap;
 use crate::news::News;
-use crate::observed::Observed;
 use crate::recorded::Record;
 use crate::sys;
-use crate::tcp_info::{self, Followed};
+use crate::tcp_info;
 use crate::transfers::Transfers;
 use crate::wire::{Headers, parse, set_class};
+use flow::LiveFlow;
+pub use flow::{Connection, Sender, Told};
 
 /// Port of the receiver of flow 0; that of flow 1 is the next one, and so on. Those of the variants of
 /// arrivals follow.
@@ -28,8 +30,9 @@ pub const MOST_FLOWS: usize = (u16::MAX - FIRST_PORT) as usize;
 /// Smallest MTU that IPv4 allows.
 const SMALLEST_MTU: u32 = 576;
 
-const SAMPLE: u32 = 0;
-const ASK_KERNEL: u32 = 1;
+/// Timers of a run: a sample is due, the kernel is asked, and the warm-up ends.
+pub(crate) const SAMPLE: u32 = 0;
+pub(crate) const ASK_KERNEL: u32 = 1;
 const WARMUP_END: u32 = 2;
 
 /// Columns that neither packets nor the kernel show.
@@ -44,73 +47,6 @@ pub const UNKNOWN: &[&str] = &[
     "limited_by_cwnd",
     "limited_by_pacing",
 ];
-
-/// State of a flow's application, as its thread reports it.
-#[derive(Debug)]
-pub struct Told {
-    /// Payload that the socket has accepted.
-    pub written: AtomicU64,
-    /// Payload of a flow that has ended, else the largest number.
-    pub total: AtomicU64,
-}
-
-impl Default for Told {
-    fn default() -> Self {
-        Told { written: AtomicU64::new(0), total: AtomicU64::new(u64::MAX) }
-    }
-}
-
-/// A flow's connection.
-#[derive(Clone, Debug, Default)]
-pub enum Connection {
-    /// No connection: it sends datagrams.
-    #[default]
-    Datagrams,
-    /// The connection of a socket of this kernel.
-    Socket(Arc<OwnedFd>),
-    /// A connection of another kernel, which reports.
-    Reported,
-}
-
-/// The sending end of a flow that can be queried: its application's state, and its connection.
-#[derive(Clone, Debug, Default)]
-pub struct Sender {
-    /// State of its application.
-    pub told: Arc<Told>,
-    /// Its connection.
-    pub connection: Connection,
-}
-
-/// One flow.
-struct LiveFlow {
-    addresses: [Address; 2],
-    /// Packets that entered the network, there and back.
-    entered: [u32; 2],
-    sender: Sender,
-    seen: Observed,
-    followed: Followed,
-}
-
-impl LiveFlow {
-    fn counters(&self) -> FlowCounters {
-        let tcp = !matches!(self.sender.connection, Connection::Datagrams);
-        self.seen.counters.report(tcp)
-    }
-
-    fn update(&mut self, now: Time) {
-        let (told, counters) = (&self.sender.told, &mut self.seen.counters);
-        if let Connection::Socket(socket) = &self.sender.connection
-            && let Ok(info) = sys::tcp_info(socket)
-        {
-            self.followed.sample(now, &info, counters);
-        }
-        counters.sent.written_bytes = told.written.load(Ordering::Relaxed);
-        let (acked, at) = self.seen.acked();
-        if acked >= told.total.load(Ordering::Relaxed) {
-            self.seen.counters.completed_at.get_or_insert(at);
-        }
-    }
-}
 
 /// MTU for the largest packets of the flows and of the entries of arrivals.
 pub fn mtu(flows: &[FlowFacts], entries: &[Entry]) -> u32 {
@@ -138,13 +74,7 @@ impl Flows {
         transfers: Option<Transfers>,
         recorder: (Recorder, usize, Span),
     ) -> Self {
-        let flow = |(addresses, sender)| LiveFlow {
-            addresses,
-            entered: [0; 2],
-            sender,
-            seen: Observed::default(),
-            followed: Followed::default(),
-        };
+        let flow = |(addresses, sender)| LiveFlow::new(addresses, sender);
         let flows = addresses.into_iter().zip(senders).map(flow).collect();
         let (recorder, recorded_links, sample_interval) = recorder;
         Flows { flows, transfers, facts, recorder, recorded_links, sample_interval }
@@ -184,19 +114,49 @@ impl Flows {
         }
     }
 
-    fn update(&mut self, now: Time) {
+    /// Brings the counters up to `now`.
+    pub(crate) fn update(&mut self, now: Time) {
         self.flows.iter_mut().for_each(|flow| flow.update(now));
+    }
+
+    /// The counters of all flows.
+    pub(crate) fn counters(&self) -> impl Iterator<Item = FlowCounters> {
+        self.flows.iter().map(LiveFlow::counters)
+    }
+
+    /// Facts about all flows.
+    pub(crate) fn facts(&self) -> &[FlowFacts] {
+        &self.facts
+    }
+
+    /// RTTs of a flow.
+    pub(crate) fn rtts(&self, flow: usize) -> &Histogram {
+        self.flows[flow].seen.rtts()
+    }
+
+    /// The number of recorded links, and the duration of a sample.
+    pub(crate) fn recording(&self) -> (usize, Span) {
+        (self.recorded_links, self.sample_interval)
+    }
+
+    /// Takes a sample of the transfers.
+    pub(crate) fn sample_transfers(&mut self, now: Time) {
+        if let Some(transfers) = &mut self.transfers {
+            transfers.sample(now);
+        }
+    }
+
+    /// The warm-up is over.
+    pub(crate) fn end_warmup(&mut self) {
+        self.flows.iter_mut().for_each(|flow| flow.seen.end_warmup());
     }
 
     fn sample(&mut self, net: &mut Network) -> Step {
         let now = net.now();
         self.update(now);
-        let flows = self.flows.iter().map(LiveFlow::counters);
         let links = (0..self.recorded_links).map(|link| net.report(link));
-        self.recorder.sample(now, flows, links);
-        if let Some(transfers) = &mut self.transfers {
-            transfers.sample(now);
-        }
+        self.recorder.sample(now, self.flows.iter().map(LiveFlow::counters), links);
+        self.sample_transfers(now);
         net.check()
     }
 
@@ -211,17 +171,25 @@ impl Flows {
         if self.recorder.last() < net.now() {
             self.sample(net)?;
         }
-        let counters: Vec<FlowCounters> = self.flows.iter().map(LiveFlow::counters).collect();
+        let counters: Vec<FlowCounters> = self.counters().collect();
         let rtts: Vec<_> = self.flows.iter().map(|flow| Some(flow.seen.rtts())).collect();
         let links = 0..self.recorded_links;
         let sojourns: Vec<_> = links.map(|link| net.sojourn_histogram(link)).collect();
         let (recorder, events) = (self.recorder, net.events());
         let all = Outcome::gather(recorder, &self.facts, &counters, &rtts, &sojourns, events);
         let flow_samples = all.flow_samples.without(UNKNOWN);
-        let told = self.transfers.map(|transfers| transfers.outcome(net.now()));
-        let (transfers, arrival_samples) = told.map(|[rows, samples]| (rows, samples)).unzip();
+        let [transfers, arrival_samples] = of_transfers(self.transfers, net.now());
         Ok(Outcome { flow_samples, transfers, arrival_samples, ..all })
     }
+
+    /// The rows of transfers and their samples when the run ends, if there are any.
+    pub(crate) fn into_transfers(self, now: Time) -> [Option<Table>; 2] {
+        of_transfers(self.transfers, now)
+    }
+}
+
+fn of_transfers(transfers: Option<Transfers>, now: Time) -> [Option<Table>; 2] {
+    transfers.map_or([None, None], |transfers| transfers.outcome(now).map(Some))
 }
 
 /// The path of a packet that entered at `side`, by the receiver's port: its flow's, or its variant's.
@@ -275,7 +243,7 @@ impl Tap for Flows {
             }
             _ => {
                 net.end_warmup();
-                self.flows.iter_mut().for_each(|flow| flow.seen.end_warmup());
+                self.end_warmup();
             }
         }
         Ok(())

@@ -2,6 +2,9 @@
 //! to the other card at the time that the network computes. The kernel and the network take turns:
 //! the time is that of the earlier next event.
 
+mod ending;
+mod hearing;
+
 use std::sync::atomic::AtomicBool;
 
 use sojourn_base::packet::Packet;
@@ -10,50 +13,55 @@ use sojourn_net::net::{Hosts, Network, Step};
 
 use super::HOSTS;
 use super::bottlenecks::Bottlenecks;
-use super::control::{PIECE, Report, Said};
+use super::console::Console;
+use super::doings::Doings;
 use super::failure::{broken, with_last_words};
-use super::frames::{answer, frame_to, packet_of, said};
+use super::frames::{frame_to, packet_of, said};
 use super::machine::Machine;
 use super::rings;
 use super::sending::Sending;
 use crate::background::Progress;
 use crate::drive::Tap;
 use crate::error::Error;
-use crate::flows::{Flows, path};
 use crate::kept::Border;
+use crate::watched::Watched;
 
 /// Drives a network and a kernel together.
 pub(super) struct Virtual {
     machine: Machine,
     border: Border,
-    flows: Flows,
+    watched: Watched,
+    /// What programs do, if there are any.
+    doings: Option<Doings>,
     bottlenecks: Bottlenecks,
     sending: Sending,
-    scenario: Vec<u8>,
+    /// What the agent is told.
+    description: Vec<u8>,
     /// The kernel's time at which the run began.
     zero: Option<u64>,
     /// Rings with input for the kernel, a bit each.
-    due: u32,
+    due: u64,
     frame: Vec<u8>,
     failure: Option<Error>,
 }
 
 impl Virtual {
-    /// A loop of these flows and of a machine that has just been started; `scenario` is for the
-    /// agent.
+    /// A loop of what is watched and of a machine that has just been started; `description` is for
+    /// the agent.
     pub(super) fn new(
         machine: Machine,
-        flows: Flows,
+        (watched, doings): (Watched, Option<Doings>),
         (border, bottlenecks, sending): (Border, Bottlenecks, Sending),
-        scenario: String,
+        description: String,
     ) -> Self {
         Virtual {
             machine,
             border,
-            flows,
+            watched,
+            doings,
             bottlenecks,
             sending,
-            scenario: scenario.into_bytes(),
+            description: description.into_bytes(),
             zero: None,
             due: 0,
             frame: Vec::new(),
@@ -61,10 +69,11 @@ impl Virtual {
         }
     }
 
-    /// Drives both until `end` of the network's time.
+    /// Drives both until `end` of the network's time, or until all programs have ended that the run
+    /// waits for.
     ///
     /// # Errors If the kernel ends or violates the protocol, or an invariant of the network is
-    /// broken: with the last lines of the kernel's console.
+    /// broken: with the last lines of the kernel's console. If a turn takes too long.
     pub(super) fn run(
         &mut self,
         net: &mut Network,
@@ -72,15 +81,26 @@ impl Virtual {
         stop: &AtomicBool,
         progress: &Progress,
     ) -> Result<(), Error> {
-        let words = self.machine.console()?;
         let driven = self.drive(net, end, stop, progress);
         driven.map_err(|error| {
-            let place = match self.zero {
-                Some(_) => format!("at {:.6} s", net.now().as_secs_f64()),
-                None => "before it began".to_owned(),
-            };
-            with_last_words(error, &place, words)
+            let error = self.last_message().unwrap_or(error);
+            self.explained(error, net.now())
         })
+    }
+
+    /// An error with what is known of its cause.
+    fn explained(&self, error: Error, now: Time) -> Error {
+        if let (Some(stuck), Some(zero)) = (&self.machine.stuck, self.zero) {
+            return stuck.error(Time::from_nanos(stuck.time.saturating_sub(zero)));
+        }
+        let place = match self.zero {
+            Some(_) => format!("at {:.6} s", now.as_secs_f64()),
+            None => "before it began".to_owned(),
+        };
+        match self.machine.console() {
+            Ok(words) => with_last_words(error, &place, words),
+            Err(_) => error,
+        }
     }
 
     fn drive(
@@ -95,6 +115,9 @@ impl Virtual {
             self.collect(net)?;
             if let Some(failure) = self.failure.take() {
                 return Err(failure);
+            }
+            if self.doings.as_ref().is_some_and(|doings| doings.finished) {
+                return Ok(());
             }
             self.feed_routers()?;
             if self.due != 0 {
@@ -181,20 +204,26 @@ impl Virtual {
         (card, head): (usize, u16),
         bytes: &[u8],
     ) -> Result<bool, Error> {
-        if let Some(what) = said(bytes) {
+        if let Some(what) = said(bytes).filter(|_| card < HOSTS) {
             return self.heard(net, card, bytes, what).map(|()| false);
         }
         let now = self.machine.calendar.now();
         self.advance(net, now)?;
-        if card >= HOSTS {
+        if self.bottlenecks.has(card) {
             self.bottlenecks.leave(net, card, bytes);
             return Ok(false);
         }
-        let Some(mut packet) = self.flows.enters(net.now(), card, bytes) else { return Ok(false) };
+        if let Some(doings) = &mut self.doings {
+            doings.sent(net.now(), card, bytes);
+        }
+        let Some(mut packet) = self.watched.enters(net.now(), card, bytes) else {
+            return Ok(false);
+        };
         self.border.enter(net.now(), card, &mut packet, bytes);
         net.inject(&packet);
         let zero = now - net.now().as_nanos();
-        Ok(self.sending.begin((card, head), (path(&packet), packet.size), net.now(), zero))
+        let (side, path) = self.watched.way(card, &packet);
+        Ok(self.sending.begin((card, head), (side, path, packet.size), net.now(), zero))
     }
 
     /// Gives packets that reach a queue of the kernel to the card of its router.
@@ -203,49 +232,6 @@ impl Virtual {
             self.deliver(card, &packet.ok_or_else(forgotten)?)?;
         }
         Ok(())
-    }
-
-    /// Handles a message of the agent.
-    fn heard(
-        &mut self,
-        net: &mut Network,
-        side: usize,
-        question: &[u8],
-        what: &[u8],
-    ) -> Result<(), Error> {
-        let now = self.machine.calendar.now();
-        match Said::parse(what) {
-            Some(Said::Piece(number)) => {
-                let from = (number as usize * PIECE).min(self.scenario.len());
-                let to = (from + PIECE).min(self.scenario.len());
-                let reply = answer(question, &self.scenario[from..to]);
-                self.deliver(side, &reply)
-            }
-            Some(Said::Begun(passed)) => {
-                self.zero = Some(now - passed.as_nanos());
-                self.machine.begin()
-            }
-            Some(Said::Reports(mut reports)) => {
-                self.advance(net, now)?;
-                while let Some(report) = Report::take_from(&mut reports) {
-                    self.flows.report(
-                        net.now(),
-                        report.flow,
-                        report.written,
-                        report.total,
-                        report.info,
-                    );
-                }
-                Ok(())
-            }
-            Some(Said::News(news)) => {
-                self.advance(net, now)?;
-                self.flows.hear(news);
-                Ok(())
-            }
-            Some(Said::Failed(why)) => Err(broken(&format!("inside the kernel: {why}"))),
-            None => Err(broken("the agent inside the kernel sent a report that cannot be read")),
-        }
     }
 
     /// A packet arrives at a card.
@@ -257,18 +243,29 @@ impl Virtual {
         Ok(())
     }
 
-    /// The flows, with their counters.
-    pub(super) fn finish(self) -> Flows {
-        self.flows
+    /// The kernel's console.
+    ///
+    /// # Errors
+    /// If there are no more descriptors.
+    pub(super) fn console(&self) -> Result<Console, Error> {
+        self.machine.console()
+    }
+
+    /// What has been watched, with its counters, and what programs have done.
+    pub(super) fn finish(self) -> (Watched, Option<Doings>) {
+        (self.watched, self.doings)
     }
 }
 
 impl Hosts for Virtual {
     fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step {
-        let flows = &mut self.flows;
+        let watched = &mut self.watched;
         let left = self.border.leave(net.now(), packet, |bytes| {
-            (flows.leaves(net.now(), packet, bytes), bytes.clone())
+            (watched.leaves(net.now(), packet, bytes), bytes.clone())
         });
+        if let (Some((card, bytes)), Some(doings)) = (&left, &mut self.doings) {
+            doings.received(net.now(), *card, bytes);
+        }
         let delivered = match left {
             Some((side, bytes)) => self.deliver(side, &bytes),
             None => Err(forgotten()),
@@ -280,7 +277,7 @@ impl Hosts for Virtual {
     }
 
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {
-        self.flows.on_timer(net, timer)
+        self.watched.on_timer(net, timer)
     }
 
     fn component(&self, timer: u32) -> String {

@@ -1,0 +1,154 @@
+//! A run of a scenario's programs on a kernel in virtual time.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use sojourn_base::error::FieldError;
+use sojourn_base::units::Time;
+use sojourn_net::node;
+use sojourn_net::record::Outcome;
+use sojourn_net::record::live::Sink;
+use sojourn_sim::scenario::Scenario;
+
+use super::BEGINNING;
+use super::arguments::{Asked, Image};
+use super::console::Complaints;
+use super::doings::{Doings, Ended, Heard, Written};
+use super::place::{Place, description};
+use super::run::{Prepared, Setup, check_all, prepare};
+use crate::background::{Live, Progress};
+use crate::error::Error;
+use crate::hosts::HostTable;
+use crate::recorded::Record;
+
+/// How a scenario's programs are run.
+pub struct Run {
+    /// The scenario, as it was read: JSON.
+    pub scenario: String,
+    /// Where they run: JSON with the directory `cwd` in which they start, their environment `env`, the
+    /// directory `files` to which is copied what they write there, if it is kept, and `keep`, the most
+    /// bytes of that.
+    pub place: String,
+    /// The kernel.
+    pub image: Image,
+    /// Real time that a turn of the kernel may take.
+    pub watchdog: Duration,
+    /// Receives the records that the scenario asks for.
+    pub sink: Option<Sink>,
+    /// Is told what they write.
+    pub heard: Option<Heard>,
+}
+
+/// A flow of the tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Number of the scenario's flow that it is, or whose way it went.
+    pub like: u32,
+    /// The name of a connection's side; none for a flow of the scenario that sends itself.
+    pub label: Option<String>,
+    /// The recorded links on its path, as indices.
+    pub path: Vec<u32>,
+}
+
+/// Result of a run of programs.
+pub struct Programmed {
+    /// Outcome as of any run: flows that send themselves, then one for each side of a connection that
+    /// sent data.
+    pub outcome: Outcome,
+    /// What these flows are.
+    pub rows: Vec<Row>,
+    /// The flow numbers that packets have, and the flows that these are of.
+    pub connections: Vec<(u32, u32)>,
+    /// The same for runs in which the same happened at the same nanoseconds.
+    pub hash: String,
+    /// What programs wrote, in the order of time.
+    pub output: Vec<Written>,
+    /// Their ends, in the order of time.
+    pub ended: Vec<Ended>,
+    /// The programs that had not ended.
+    pub unfinished: Vec<u32>,
+    /// Packets between hosts that no flow joins, by their names.
+    pub unrouted: Vec<((String, String), u64)>,
+    /// Numbers of system calls that the kernel has not, with the process that asked for one first.
+    pub lacks: Vec<(i64, String)>,
+    /// Processes that were ended for want of memory.
+    pub killed: Vec<String>,
+    /// Bytes of files that were not copied.
+    pub left_out: u64,
+}
+
+impl Live<Programmed> {
+    /// Starts a run of a scenario's programs. It lasts until all have ended that it waits for, at most
+    /// for the scenario's duration.
+    ///
+    /// # Errors
+    /// If such a run does not support the scenario.
+    pub fn programs(scenario: &Scenario, run: Run) -> Result<Self, Error> {
+        if scenario.programs.is_empty() {
+            return Err(FieldError::new("programs", "is missing; give one").into());
+        }
+        check_all(scenario)?;
+        let hosts = HostTable::new(scenario)?;
+        let place = serde_json::from_str::<Place>(&run.place);
+        let place = place.map_err(|error| FieldError::new("place", error.to_string()))?;
+        let (end, scenario) = (Time::ZERO + scenario.duration, scenario.clone());
+        Ok(Live::new(end, move |stop, progress| {
+            run_all(&scenario, (&hosts, &place), run, (&stop, progress))
+        }))
+    }
+}
+
+fn run_all(
+    scenario: &Scenario,
+    (hosts, place): (&HostTable, &Place),
+    run: Run,
+    (stop, progress): (&Arc<AtomicBool>, &Progress),
+) -> Result<Programmed, Error> {
+    let record = Record::new(scenario, run.sink, hosts);
+    let asked = Asked { date: started(scenario), longest: run.watchdog };
+    let setup = Setup {
+        scenario,
+        description: description(&run.scenario, Some(&run.place)),
+        image: &run.image,
+        record: &record,
+        hosts,
+        programs: Some((asked, Doings::new(run.heard))),
+    };
+    let Prepared { mut net, mut driver, processor: _processor } = prepare(setup, stop)?;
+    driver.run(&mut net, Time::ZERO + scenario.duration, stop, progress)?;
+    let left_out = match place.files {
+        Some(_) => driver.wind_up(net.now(), stop)?,
+        None => 0,
+    };
+    let Complaints { lacks, killed, .. } = driver.console()?.complaints();
+    let (watched, doings) = driver.finish();
+    let unrouted = watched.unrouted().into_iter().map(|lost| ((lost.from, lost.to), lost.packets));
+    let unrouted = unrouted.collect();
+    let (outcome, rows) = watched.outcome(&mut net, &node::counters(scenario.catalogue()))?;
+    record.finish();
+    let connections = (0..).zip(&rows).map(|(row, told)| (told.packets, row)).collect();
+    let doings = doings.unwrap_or_default();
+    Ok(Programmed {
+        outcome,
+        rows: rows
+            .into_iter()
+            .map(|r| Row { like: r.flow, label: r.label, path: r.path })
+            .collect(),
+        connections,
+        hash: doings.digest.text(),
+        unfinished: doings.unfinished(scenario.programs.len()),
+        output: doings.output,
+        ended: doings.ended,
+        unrouted,
+        lacks,
+        killed,
+        left_out,
+    })
+}
+
+/// The date of a scenario when its kernel starts, in ns since 1970: the run begins a little later.
+fn started(scenario: &Scenario) -> Option<u64> {
+    let before = BEGINNING.as_nanos() as u64;
+    scenario.date.map(|date| date.as_nanos().saturating_sub(before))
+}
