@@ -172,6 +172,27 @@ def called(tmp_path: Path) -> Command:
     return run
 
 
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the fake backend has been asked for."""
+    monkeypatch.setenv("FAKE_RUNS", str(tmp_path / "notes"))
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backend of `fake_backend.py`, in this process."""
+    from sojourn import backends
+
+    monkeypatch.setitem(backends.NAMES, "fake", "fake_backend")
+
+
+@pytest.fixture
+def faked(fake: None, called: Command) -> Command:
+    """Commands with it."""
+    return called
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _unsynced() -> Iterator[None]:
     """No test loses power: to wait for the disk would prove nothing."""

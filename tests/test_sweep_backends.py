@@ -15,7 +15,6 @@ import pytest
 import sojourn
 from conftest import Command
 from fake_commands import RUNS, SWEEP, line, made
-from sojourn import backends
 from sojourn.backends import live, sim
 from sojourn.backends.kernel import On
 from sojourn.campaign.keys import run_key
@@ -35,31 +34,18 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the fake backend has been asked for."""
-    monkeypatch.setenv("FAKE_RUNS", str(tmp_path / "notes"))
-    return tmp_path / "notes"
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The backend, in this process."""
-    monkeypatch.setitem(backends.NAMES, "fake", "fake_backend")
-
-
 # What is stored
 
 
 def test_a_sweep_on_another_backend_is_stored_and_not_run_again(
-    file: Path, fake: None, called: Command, notes: Path
+    file: Path, faked: Command, notes: Path
 ) -> None:
-    first = called("sweep", file, "--backend", "fake")
+    first = faked("sweep", file, "--backend", "fake")
     assert first.returncode == 0, first.stderr
     assert f"{RUNS} run now, 0 stored before" in first.stderr
     assert "results/two-flows-fake" in first.stderr
     assert made(notes) == RUNS
-    again = called("sweep", file, "--backend", "fake")
+    again = faked("sweep", file, "--backend", "fake")
     assert f"0 run now, {RUNS} stored before" in again.stderr
     assert again.stdout == first.stdout
     assert made(notes) == RUNS
@@ -71,7 +57,7 @@ def test_a_sweep_on_another_backend_is_stored_and_not_run_again(
 
 @pytest.mark.concurrent
 def test_a_killed_sweep_goes_on_where_it_was(
-    file: Path, notes: Path, fake: None, called: Command, monkeypatch: pytest.MonkeyPatch
+    file: Path, notes: Path, faked: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_SECONDS", "1.5")
     arguments = ("sweep", file, "--backend", "fake", "--jobs", 1)
@@ -86,7 +72,7 @@ def test_a_killed_sweep_goes_on_where_it_was(
     stored = sojourn.open(directory).runs["key"].n_unique()
     assert 0 < stored < RUNS
     before = made(notes)
-    done = called(*arguments)
+    done = faked(*arguments)
     assert f"{RUNS - stored} run now, {stored} stored before" in done.stderr
     assert made(notes) - before == RUNS - stored
 
@@ -110,15 +96,15 @@ def test_an_interrupted_sweep_ends_what_is_under_way(
 
 
 def test_what_the_machine_lacks_is_no_failure_of_a_run(
-    file: Path, fake: None, called: Command, notes: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, faked: Command, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_MOST", "1")
     arguments = ("sweep", file, "--backend", "fake", "--jobs", 1)
-    ended = called(*arguments)
+    ended = faked(*arguments)
     assert ended.returncode == 2
     assert ended.stderr.endswith("sojourn: backend: the fake needs what is missing\n")
     monkeypatch.delenv("FAKE_MOST")
-    assert f"{RUNS - 1} run now, 1 stored before" in called(*arguments).stderr
+    assert f"{RUNS - 1} run now, 1 stored before" in faked(*arguments).stderr
     assert made(notes) == RUNS
 
 
@@ -134,21 +120,21 @@ def test_flows_alone_in_a_live_run_that_is_invalid_give_no_number(
 
 
 def test_backends_do_not_share_a_directory(
-    file: Path, fake: None, called: Command, monkeypatch: pytest.MonkeyPatch
+    file: Path, faked: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = ("--out", "out")
-    assert called("sweep", file, *out).returncode == 0
-    refused = called("sweep", file, *out, "--backend", "fake")
+    assert faked("sweep", file, *out).returncode == 0
+    refused = faked("sweep", file, *out, "--backend", "fake")
     assert refused.returncode == 2
     message = "--out out: holds another sweep: of the simulator, not of fake (build 1)"
     assert message in refused.stderr
-    replaced = called("sweep", file, *out, "--backend", "fake", "--force")
+    replaced = faked("sweep", file, *out, "--backend", "fake", "--force")
     assert f"{RUNS} run now" in replaced.stderr
     assert set(sojourn.open(file.parent / "out").runs["backend"]) == {"fake"}
     monkeypatch.setenv("FAKE_BUILD", "2")
-    other = called("sweep", file, *out, "--backend", "fake")
+    other = faked("sweep", file, *out, "--backend", "fake")
     assert "of fake (build 1), not of fake (build 2)" in other.stderr
-    assert "of fake (build 1), not of the simulator" in called("sweep", file, *out).stderr
+    assert "of fake (build 1), not of the simulator" in faked("sweep", file, *out).stderr
 
 
 def test_the_simulators_runs_keep_their_keys(fake: None) -> None:
@@ -177,33 +163,31 @@ def test_what_was_stored_before_backends_were_named_stays_valid(
 
 
 @pytest.mark.long
-def test_stored_sweeps_of_two_backends_are_compared_and_shown(
-    file: Path, fake: None, called: Command
-) -> None:
+def test_stored_sweeps_of_two_backends_are_compared_and_shown(file: Path, faked: Command) -> None:
     for name in ("sim", "fake"):
-        assert called("sweep", file, "--backend", name, "--out", name).returncode == 0
-    compared = called("compare", "sim", "fake", "--format", "csv", "--out", "compared")
+        assert faked("sweep", file, "--backend", name, "--out", name).returncode == 0
+    compared = faked("compare", "sim", "fake", "--format", "csv", "--out", "compared")
     assert compared.returncode == 0, compared.stderr
     verdicts = pl.read_csv(compared.stdout.encode())["verdict"]
     assert not {"better", "worse", "different"} & set(verdicts)
-    assert called("report", "fake").returncode == 0
+    assert faked("report", "fake").returncode == 0
     assert (file.parent / "fake" / "report.html").exists()
     drawn = ("--x", "topology.bottleneck.rate", "--y", "utilization_l1", "--out", "a.svg")
-    assert called("plot", "fake", *drawn).returncode == 0
+    assert faked("plot", "fake", *drawn).returncode == 0
 
 
 def test_parts_of_a_sweep_are_merged_unless_of_different_backends(
-    file: Path, fake: None, called: Command
+    file: Path, faked: Command
 ) -> None:
     for part, name in (("1/2", "fake"), ("2/2", "fake"), ("2/2", "sim")):
         out = f"{name}-{part[0]}"
-        done = called("sweep", file, "--backend", name, "--shard", part, "--out", out)
+        done = faked("sweep", file, "--backend", name, "--shard", part, "--out", out)
         assert done.returncode == 0, done.stderr
-    merged = called("merge", "fake-1", "fake-2", "--out", "whole")
+    merged = faked("merge", "fake-1", "fake-2", "--out", "whole")
     assert merged.returncode == 0, merged.stderr
-    resumed = called("sweep", file, "--backend", "fake", "--out", "whole")
+    resumed = faked("sweep", file, "--backend", "fake", "--out", "whole")
     assert f"0 run now, {RUNS} stored before" in resumed.stderr
-    mixed = called("merge", "fake-1", "sim-2", "--out", "mixed")
+    mixed = faked("merge", "fake-1", "sim-2", "--out", "mixed")
     assert mixed.returncode == 2
     assert "run on another backend; keep them apart" in mixed.stderr
 
@@ -239,16 +223,16 @@ def test_without_a_kernel_it_is_said_how_to_build_one(
 
 
 def test_what_a_backend_lacks_is_refused_before_the_first_run(
-    file: Path, fake: None, called: Command, notes: Path
+    file: Path, faked: Command, notes: Path
 ) -> None:
-    unknown = called("sweep", file, "--backend", "fake", "--set", "flows.0.cca=copa")
+    unknown = faked("sweep", file, "--backend", "fake", "--set", "flows.0.cca=copa")
     assert unknown.returncode == 2
     assert "flows.0.cca: 'copa' given; the fake has: reno, cubic, bbr" in unknown.stderr
     file.write_text(SWEEP + '"flows.*.cca" = ["reno", "copa"]\n')
-    among = called("sweep", file, "--backend", "fake")
+    among = faked("sweep", file, "--backend", "fake")
     assert among.returncode == 2
     assert "sweep.grid.\"flows.*.cca\"[1] = 'copa': 'copa' given" in among.stderr
-    evaluated = called("evaluate", "copa", "--backend", "fake", "--quick")
+    evaluated = faked("evaluate", "copa", "--backend", "fake", "--quick")
     assert evaluated.returncode == 2
     assert "CCA copa: experiment single-flow" in evaluated.stderr
     assert made(notes) == 0
