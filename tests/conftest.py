@@ -143,6 +143,7 @@ def call(*arguments: object) -> subprocess.CompletedProcess[str]:
     """The command line within this process, in the directory where it is: for what a command does,
     since most of them import for longer than they work.
     """
+    from sojourn import interruption
     from sojourn.cli import main
 
     argv = ["sojourn", *map(str, arguments)]
@@ -151,6 +152,7 @@ def call(*arguments: object) -> subprocess.CompletedProcess[str]:
     with (
         mock.patch.object(sys, "argv", argv),
         mock.patch.object(warnings, "showwarning", warnings.showwarning),  # which it replaces
+        mock.patch.object(interruption._state, "came", False),  # to an earlier test
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         pytest.raises(SystemExit) as ended,
