@@ -102,6 +102,7 @@ def test_a_foreign_capture_has_what_can_be_read(tmp_path: Path) -> None:
     assert "1 fragments" in left
 
 
+@pytest.mark.filterwarnings("error:constrained_layout:UserWarning")
 def test_an_imported_run_is_a_run(
     run: sojourn.Result, called: Command, capture: Path, tmp_path: Path
 ) -> None:
