@@ -9,7 +9,7 @@ from pathlib import Path
 
 from capabilities import BROWSER
 
-#: Measures once all is open and all figures are drawn.
+#: Measures once all is open and all figures are drawn, and tells the page that this one is in.
 _MEASURE = """<script>
 document.querySelectorAll("details").forEach((part) => { part.open = true; });
 const measured = setInterval(() => {
@@ -21,9 +21,21 @@ const measured = setInterval(() => {
   const texts = [...document.querySelectorAll(".plot text")].map((t) => t.getBoundingClientRect());
   const out = texts.filter((t) => t.left < 0 || t.right > innerWidth - 16).length;
   const stacked = document.querySelectorAll(".stacked").length;
-  document.title = `${innerWidth} ${boxes.length} ${wide} ${stacked} ${texts.length} ${out}`;
+  parent.postMessage([innerWidth, boxes.length, wide, stacked, texts.length, out].join(" "), "*");
 }, 100);
 </script>"""
+#: Shows pages beside each other, all within sight: what is not is not laid out.
+_BESIDE = """<!doctype html><title></title><body style="display: flex; margin: 0">
+<script>
+const told = new Map();
+addEventListener("message", ({ source, data }) => {
+  told.set(source, data);
+  const all = [...document.querySelectorAll("iframe")].map((f) => told.get(f.contentWindow));
+  if (!all.includes(undefined)) document.title = all.join();
+});
+</script>
+"""
+_HEIGHT = 2000
 
 
 @dataclass(frozen=True)
@@ -49,11 +61,18 @@ def browse(page: Path, *options: str) -> str:
     return done.stdout
 
 
-def fit(page: Path, width: int) -> Fit:
-    """How it fits a screen of this width (Chromium's have 500 pixels at least)."""
-    measuring = page.with_name("measuring.html")
-    measuring.write_text(page.read_text().replace("</body>", f"{_MEASURE}</body>"))
-    dumped = browse(measuring, "--dump-dom", f"--window-size={width},2000")
-    found = re.search("<title>(.*?)</title>", dumped)
-    assert found
-    return Fit(*map(int, found[1].split()))
+def fits(*shown: tuple[Path, int], within: Path) -> list[Fit]:
+    """How pages fit screens of these widths, each in a frame; ``within`` a directory for files."""
+    frames = []
+    for number, (page, width) in enumerate(shown):
+        measuring = within / f"measuring-{number}.html"
+        measuring.write_text(page.read_text().replace("</body>", f"{_MEASURE}</body>"))
+        size = f"flex: none; width: {width}px; height: {_HEIGHT}px; border: 0"
+        frames.append(f'<iframe src="{measuring.name}" style="{size}"></iframe>')
+    beside = within / "beside.html"
+    beside.write_text(_BESIDE + "\n".join(frames))
+    total = sum(width for _, width in shown)
+    dumped = browse(beside, "--dump-dom", f"--window-size={total},{_HEIGHT}")
+    found = re.search("<title>(.+?)</title>", dumped)
+    assert found, "not all pages are drawn"
+    return [Fit(*map(int, told.split())) for told in found[1].split(",")]

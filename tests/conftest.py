@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import io
 import os
 import shutil
 import signal
@@ -11,9 +12,11 @@ import subprocess
 import sys
 import tempfile
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -134,3 +137,67 @@ def sojourn(tmp_path: Path) -> Command:
         return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
     return run
+
+
+def call(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command line within this process, in the directory where it is: for what a command does,
+    since most of them import for longer than they work.
+    """
+    from sojourn import interruption
+    from sojourn.cli import main
+
+    argv = ["sojourn", *map(str, arguments)]
+    out, err = io.StringIO(), io.StringIO()
+    heard = signal.getsignal(signal.SIGINT)
+    with (
+        mock.patch.object(sys, "argv", argv),
+        mock.patch.object(warnings, "showwarning", warnings.showwarning),  # which it replaces
+        mock.patch.object(interruption._state, "came", False),  # to an earlier test
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main()
+    signal.signal(signal.SIGINT, heard)  # one that was interrupted no longer listens
+    status = int(ended.value.code or 0)
+    return subprocess.CompletedProcess(argv, status, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def called(tmp_path: Path) -> Command:
+    """The same in an empty directory."""
+
+    def run(*arguments: object, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        with contextlib.chdir(cwd):
+            return call(*arguments)
+
+    return run
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the fake backend has been asked for."""
+    monkeypatch.setenv("FAKE_RUNS", str(tmp_path / "notes"))
+    return tmp_path / "notes"
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backend of `fake_backend.py`, in this process."""
+    from sojourn import backends
+
+    monkeypatch.setitem(backends.NAMES, "fake", "fake_backend")
+
+
+@pytest.fixture
+def faked(fake: None, called: Command) -> Command:
+    """Commands with it."""
+    return called
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _unsynced() -> Iterator[None]:
+    """No test loses power: to wait for the disk would prove nothing."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(os, "fsync", lambda _file: None)
+        yield

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from sojourn import _internal
-from sojourn.errors import refused
 from sojourn.kernel import cache
 from sojourn.kernel.build import recipe
 
@@ -40,7 +39,6 @@ command = ["sh", "-c", "echo 'of Grüße'"]
 start = "10 ms"
 wait = true
 """
-_validate = _internal.validate
 
 
 def build(version: str = "6.12.117") -> None:
@@ -55,8 +53,7 @@ def build(version: str = "6.12.117") -> None:
 def install(patch: pytest.MonkeyPatch, directory: Path) -> None:
     """Has programs run here, and a cache of kernels in a directory of its own."""
     patch.setenv("XDG_CACHE_HOME", str(directory))
-    patch.setattr(_internal, "run_programs", run_programs, raising=False)
-    know(patch)
+    patch.setattr(_internal, "run_programs", run_programs)
     build()
 
 
@@ -69,28 +66,6 @@ def prepared(patch: pytest.MonkeyPatch, directory: Path) -> Path:
     (there / "link.toml").write_text(SCENARIO, encoding="utf-8")
     (there / "both.toml").write_text(SCENARIO + PROGRAMS, encoding="utf-8")
     return there
-
-
-def know(patch: pytest.MonkeyPatch) -> None:
-    """Has an engine that does not know programs take them."""
-    if "programs" not in json.loads(_internal.schema())["properties"]:
-        patch.setattr(_internal, "validate", validate)
-
-
-def validate(text: str) -> tuple[str, list[str]]:
-    """What an engine that does not know programs says of the rest."""
-    document = json.loads(text)
-    programs, date = document.pop("programs", None), document.pop("date", None)
-    canonical, told = _validate(json.dumps(document))
-    whole = json.loads(canonical)
-    for number, program in enumerate(programs or ()):
-        if not program["host"].endswith(("sender", "receiver")):
-            there = f"'{program['host']}' given; there are: sender, receiver"
-            raise refused(f"programs.{number}.host", there)
-    if programs:
-        whole["programs"] = [{"start": "0 s", "wait": False, **program} for program in programs]
-        whole |= {} if date is None else {"date": date}
-    return json.dumps(whole), told
 
 
 def run_programs(
@@ -111,7 +86,7 @@ def run_programs(
         heard(*one)
     over = {number: at for number, _, at in ended}
     _shorten(canonical, [over.get(n) for n, program in enumerate(programs) if program["wait"]])
-    made = _internal.run(_validate(json.dumps(canonical))[0], progress, record, 1, None)
+    made = _internal.run(_internal.validate(json.dumps(canonical))[0], progress, record, 1, None)
     silent = all(flow.get("label") == "silent" for flow in canonical["flows"])
     flows = range(0 if silent else sum(flow.get("count", 1) for flow in canonical["flows"]))
     made = _without_flows(made) if silent else made

@@ -197,13 +197,13 @@ def test_the_whole_grid_of_the_slides_is_there() -> None:
 
 
 @pytest.mark.long
-def test_utilization_is_the_mean_of_the_sawtooth(sojourn: Command, tmp_path: Path) -> None:
+def test_utilization_is_the_mean_of_the_sawtooth(called: Command, tmp_path: Path) -> None:
     """A queue that hardly holds anything leaves a window between beta_ecn and 1 times the
     bandwidth-delay product, of (1 + beta_ecn) / 2 in the mean. What is stored is not run again.
     """
     command = ("reproduce", "abe", "--quick", "--table", BACKOFF, "--where", "aqm=codel")
     narrower = ("--where", "cca=reno", "--where", "rtt_ms=320", "--format", "json")
-    done = sojourn(*command, *narrower)
+    done = called(*command, *narrower)
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     measured = {r["beta_ecn"]: r["measured"] for r in printed if r["metric"] == "utilization_l1"}
@@ -213,6 +213,6 @@ def test_utilization_is_the_mean_of_the_sawtooth(sojourn: Command, tmp_path: Pat
     with (results / "comparison.csv").open() as file:
         assert len(list(csv.DictReader(file))) == len(printed)
     stored = sorted(p.stat().st_mtime_ns for p in (results / "runs").iterdir())
-    assert json.loads(sojourn(*command, *narrower).stdout) == printed
+    assert json.loads(called(*command, *narrower).stdout) == printed
     assert sorted(p.stat().st_mtime_ns for p in (results / "runs").iterdir()) == stored
     assert (results / "figures" / "gain-reno.png").stat().st_size > 10_000

@@ -14,7 +14,7 @@ import pytest
 
 import fake_backend
 import sojourn
-from conftest import TWO_FLOWS
+from conftest import TWO_FLOWS, Command
 from fake_commands import RUNS, SWEEP, command, line, made
 from sojourn import ScenarioError, SojournError, backends
 from sojourn.backends import live, sim
@@ -31,19 +31,6 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "grid.toml"
     path.write_text(SWEEP)
     return path
-
-
-@pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the fake backend has been asked for."""
-    monkeypatch.setenv("FAKE_RUNS", str(tmp_path / "notes"))
-    return tmp_path / "notes"
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The backend, in this process."""
-    monkeypatch.setitem(backends.NAMES, "fake", "fake_backend")
 
 
 def test_live_runs_go_on_one_at_a_time(
@@ -114,8 +101,10 @@ def test_an_invalid_live_run_has_failed(file: Path, monkeypatch: pytest.MonkeyPa
     assert {error for _, error in made.failures} == {"the run is invalid: the processor was busy"}
 
 
-def test_a_dry_run_estimates_from_runs_of_the_backend(file: Path, notes: Path) -> None:
-    done = command(file, "sweep", file, "--backend", "fake", "--dry-run")
+def test_a_dry_run_estimates_from_runs_of_the_backend(
+    file: Path, notes: Path, faked: Command
+) -> None:
+    done = faked("sweep", file, "--backend", "fake", "--dry-run")
     assert done.returncode == 0, done.stderr
     assert f"{RUNS} runs: none stored yet, {RUNS} to run" in done.stdout
     assert "estimated by running 4 of them" in done.stdout
@@ -199,8 +188,8 @@ def test_an_invalid_run_is_warned_of_wherever_it_is_looked_at(
     assert "error: the run is invalid: the processor was busy" in page
 
 
-def test_several_runs_of_one_backend_need_no_other(file: Path, notes: Path) -> None:
-    done = command(file, "run", file, "--backend", "fake", "--seeds", 2, "--out", "out")
+def test_several_runs_of_one_backend_need_no_other(file: Path, notes: Path, faked: Command) -> None:
+    done = faked("run", file, "--backend", "fake", "--seeds", 2, "--out", "out")
     assert done.returncode == 0, done.stderr
     assert made(notes) == 2
     assert done.stdout.count("on fake (build 1)") == 2

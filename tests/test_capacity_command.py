@@ -36,8 +36,8 @@ def diamond(tmp_path: Path) -> Path:
     return path
 
 
-def test_json_has_what_is_documented(sojourn: Command, diamond: Path, tmp_path: Path) -> None:
-    done = sojourn("capacity", diamond, "--source", "s", "--to", "t", "--deadline", 5, *QUIET)
+def test_json_has_what_is_documented(called: Command, diamond: Path, tmp_path: Path) -> None:
+    done = called("capacity", diamond, "--source", "s", "--to", "t", "--deadline", 5, *QUIET)
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert (printed["rate"], printed["bound"], printed["gap"]) == (6, 6, 0)
@@ -50,17 +50,17 @@ def test_json_has_what_is_documented(sojourn: Command, diamond: Path, tmp_path: 
     assert stored == printed
 
 
-def test_the_deadline_limits_the_paths(sojourn: Command, diamond: Path) -> None:
+def test_the_deadline_limits_the_paths(called: Command, diamond: Path) -> None:
     ends = ("--source", "s", "--to", "t")
-    printed = json.loads(sojourn("capacity", diamond, *ends, "--deadline", 4.9, *QUIET).stdout)
+    printed = json.loads(called("capacity", diamond, *ends, "--deadline", 4.9, *QUIET).stdout)
     assert (printed["rate"], printed["path_count"]) == (2, {"t": 1})
-    free = json.loads(sojourn("capacity", diamond, *ends, *QUIET).stdout)
+    free = json.loads(called("capacity", diamond, *ends, *QUIET).stdout)
     assert (free["rate"], free["deadline"]) == (6, None)
 
 
-def test_one_command_gives_the_table_and_the_figure(sojourn: Command, tmp_path: Path) -> None:
+def test_one_command_gives_the_table_and_the_figure(called: Command, tmp_path: Path) -> None:
     options = ("--to", 5, "--to", 21, "--deadlines", "0,40:80:20", "--out", "out")
-    done = sojourn("capacity", GRID, *options, "--format", "csv")
+    done = called("capacity", GRID, *options, "--format", "csv")
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["deadline"] for row in rows] == ["0", "40", "60", "80"]
@@ -72,9 +72,9 @@ def test_one_command_gives_the_table_and_the_figure(sojourn: Command, tmp_path: 
     assert (tmp_path / "out" / "figures" / "rate-over-deadline.png").stat().st_size > 5000
 
 
-def test_a_picture_shows_the_network(sojourn: Command, tmp_path: Path) -> None:
+def test_a_picture_shows_the_network(called: Command, tmp_path: Path) -> None:
     options = ("--to", 5, "--to", 21, "--deadline", 60, "--routing", "--out", "out")
-    done = sojourn("capacity", GRID, *options)
+    done = called("capacity", GRID, *options)
     assert done.returncode == 0, done.stderr
     assert "rate" in done.stdout
     drawn = (tmp_path / "out" / "figures" / "network.svg").read_text()
@@ -82,8 +82,8 @@ def test_a_picture_shows_the_network(sojourn: Command, tmp_path: Path) -> None:
     assert "to 21" in drawn
 
 
-def test_a_count_that_does_not_fit_is_told(sojourn: Command) -> None:
-    done = sojourn("capacity", GRID, "--deadline", 80, "--memory", "20 MB", *QUIET)
+def test_a_count_that_does_not_fit_is_told(called: Command) -> None:
+    done = called("capacity", GRID, "--deadline", 80, "--memory", "20 MB", *QUIET)
     assert done.returncode == 0, done.stderr
     assert "the diagram of the paths does not fit in 20 MB" in done.stderr
     printed = json.loads(done.stdout)
@@ -91,17 +91,17 @@ def test_a_count_that_does_not_fit_is_told(sojourn: Command) -> None:
     assert printed["rate"] > 0
 
 
-def test_a_search_cut_short_says_how_far_it_may_be_from_the_optimum(sojourn: Command) -> None:
+def test_a_search_cut_short_says_how_far_it_may_be_from_the_optimum(called: Command) -> None:
     options = ("--routing", "--deadline", 80, "--seconds", 0, "--no-count")
-    printed = json.loads(sojourn("capacity", GRID, *options, *QUIET).stdout)
+    printed = json.loads(called("capacity", GRID, *options, *QUIET).stdout)
     assert 0 < printed["rate"] < 14 <= printed["bound"]
     assert printed["gap"] == pytest.approx(1 - printed["rate"] / printed["bound"])
 
 
-def test_sessions_share_by_their_weights(sojourn: Command, diamond: Path) -> None:
+def test_sessions_share_by_their_weights(called: Command, diamond: Path) -> None:
     text = 'sessions = [{ source = "s", to = "t", weight = 2 }, { source = "a", to = ["t"] }]'
     diamond.write_text(text + DIAMOND)
-    printed = json.loads(sojourn("capacity", diamond, *QUIET).stdout)
+    printed = json.loads(called("capacity", diamond, *QUIET).stdout)
     assert printed["rate"] == 2
     assert printed["path_count"] == {"s->t": 2, "a->t": 2}
     carried = [0.0, 0.0]
@@ -110,22 +110,22 @@ def test_sessions_share_by_their_weights(sojourn: Command, diamond: Path) -> Non
     assert carried == [4, 2]
 
 
-def test_a_scenario_gives_its_topology(sojourn: Command) -> None:
+def test_a_scenario_gives_its_topology(called: Command) -> None:
     scenario = ROOT / "experiments" / "catalogue" / "graph.toml"
     ends = ("--source", "a", "--to", "b")
-    fast = json.loads(sojourn("capacity", scenario, *ends, "--deadline", "10 ms", *QUIET).stdout)
+    fast = json.loads(called("capacity", scenario, *ends, "--deadline", "10 ms", *QUIET).stdout)
     assert (fast["rate"], fast["path_count"]) == (10, {"b": 1})
-    slow = json.loads(sojourn("capacity", scenario, *ends, "--deadline", "30 ms", *QUIET).stdout)
+    slow = json.loads(called("capacity", scenario, *ends, "--deadline", "30 ms", *QUIET).stdout)
     assert (slow["rate"], slow["path_count"]) == (18, {"b": 2})
 
 
 @pytest.mark.parametrize(("topology", "to"), [("parking_lot", "n2"), ("dumbbell", "receivers")])
-def test_the_other_topologies_have_graphs_too(sojourn: Command, topology: str, to: str) -> None:
+def test_the_other_topologies_have_graphs_too(called: Command, topology: str, to: str) -> None:
     scenario = ROOT / "experiments" / "catalogue" / f"{topology}.toml"
     source = {"n2": "n0", "receivers": "senders"}[to]
-    done = sojourn("capacity", scenario, "--source", source, "--to", to, *QUIET)
+    done = called("capacity", scenario, "--source", source, "--to", to, *QUIET)
     assert json.loads(done.stdout)["rate"] == {"n2": 10, "receivers": 30}[to]
-    back = sojourn("capacity", scenario, "--source", to, "--to", source, *QUIET)
+    back = called("capacity", scenario, "--source", to, "--to", source, *QUIET)
     assert back.returncode == 2
     assert "the rate has no limit" in back.stderr
 
@@ -190,19 +190,17 @@ def test_bad_input_is_told_by_name(
         (("--memory", "much"), "--memory: 'much' given"),
     ],
 )
-def test_bad_options_are_told_by_name(
-    sojourn: Command, options: tuple[str, ...], told: str
-) -> None:
-    done = sojourn("capacity", GRID, *options)
+def test_bad_options_are_told_by_name(called: Command, options: tuple[str, ...], told: str) -> None:
+    done = called("capacity", GRID, *options)
     assert done.returncode == 2
     assert told in done.stderr
 
 
-def test_a_directory_holds_one_network(sojourn: Command, diamond: Path) -> None:
+def test_a_directory_holds_one_network(called: Command, diamond: Path) -> None:
     ends = ("--source", "s", "--to", "t", *QUIET, "--out", "out")
-    assert sojourn("capacity", diamond, *ends).returncode == 0
-    assert sojourn("capacity", diamond, *ends, "--deadline", 4).returncode == 0
-    other = sojourn("capacity", GRID, *QUIET, "--out", "out")
+    assert called("capacity", diamond, *ends).returncode == 0
+    assert called("capacity", diamond, *ends, "--deadline", 4).returncode == 0
+    other = called("capacity", GRID, *QUIET, "--out", "out")
     assert other.returncode == 2
     assert "out: holds another capacity" in other.stderr
-    assert sojourn("capacity", GRID, *QUIET, "--out", "out", "--force").returncode == 0
+    assert called("capacity", GRID, *QUIET, "--out", "out", "--force").returncode == 0

@@ -35,8 +35,8 @@ def test_pages_tell_every_parameter(kind: str) -> None:
             assert f"| `{parameter['name']}` |" in text
 
 
-def test_the_command_prints_pages(sojourn: Command) -> None:
-    printed = sojourn("list", "ccas", "--format", "markdown").stdout
+def test_the_command_prints_pages(called: Command) -> None:
+    printed = called("list", "ccas", "--format", "markdown").stdout
     assert "## cubic" in printed
     assert "fast_convergence" in printed
 
@@ -48,17 +48,17 @@ def test_queues_declare_whether_they_mark() -> None:
     assert [name for name, says in declared.items() if says["reorders"]] == ["dualpi2"]
 
 
-def test_what_brings_its_code_along_is_listed_and_in_the_schema(sojourn: Command) -> None:
+def test_what_brings_its_code_along_is_listed_and_in_the_schema(called: Command) -> None:
     outside = ["python", "library", "bpf", "linux", "cdg", "lp", "nv", "observed"]
-    listed = json.loads(sojourn("list", "ccas", "--format", "json").stdout)["ccas"]
+    listed = json.loads(called("list", "ccas", "--format", "json").stdout)["ccas"]
     names = [entry["name"] for entry in listed]
     assert names[-8:] == outside
     assert not set(outside) & {member.name for member in members("ccas")}
-    schema = json.loads(sojourn("list", "--format", "schema").stdout)
+    schema = json.loads(called("list", "--format", "schema").stdout)
     tables = {table.get("title"): table for table in schema["$defs"]["cca"]["oneOf"]}
     assert list(tables)[1:] == names
     assert tables["python"]["required"] == ["kind", "path", "class"]
     assert "additionalProperties" not in tables["python"]  # other keys are the class's own
     assert set(schema["properties"]["sweep"]["properties"]) == set(_KEYS)
-    refused = sojourn("list", "ccas", "--format", "schema")
+    refused = called("list", "ccas", "--format", "schema")
     assert (refused.returncode, "leave ccas out" in refused.stderr) == (2, True)

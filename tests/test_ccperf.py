@@ -74,8 +74,8 @@ def test_the_split_is_judged_by_quantiles_of_the_seeds(
     assert split.of_seeds(float, 1 / 11, *range(12)) == pytest.approx(1.0)
 
 
-def test_parameters(sojourn: Command, tmp_path: Path) -> None:
-    done = sojourn(
+def test_parameters(called: Command, tmp_path: Path) -> None:
+    done = called(
         *("reproduce", "ccperf", "--quick", "--set", "k=5", "--set", "cca=vegas"),
         *("--where", "metric=mean_throughput_l4", "--format", "json"),
     )
@@ -88,7 +88,7 @@ def test_parameters(sojourn: Command, tmp_path: Path) -> None:
     assert [flow["cca"]["kind"] for flow in flows] == ["vegas"] * 2 + ["cubic"] * 3
 
 
-def test_the_table_says_the_set_up(sojourn: Command) -> None:
-    printed = sojourn("reproduce", "ccperf", "--quick").stdout
+def test_the_table_says_the_set_up(called: Command) -> None:
+    printed = called("reproduce", "ccperf", "--quick").stdout
     for choice in ('stack = "ns3"', "ack_every = 1", '"2 packets"', "1 Gbit/s", "4 MB"):
         assert choice in printed

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, call
 from sojourn import _internal, checkout
-from test_directories import command
 
 PARTS = dict(_internal.engine_parts())
 CRATES = sorted(PARTS.keys() - {checkout.LOCK})
@@ -65,9 +64,9 @@ def test_a_changed_source_is_told(
         file.write("\n")
     assert checkout.is_stale(root)
     monkeypatch.setattr("sojourn.cli.is_stale", lambda: checkout.is_stale(root))
-    told = command("list", "queues", "--format", "json")
-    assert told.status == 0
-    assert "the engine is older than its Rust sources; to build it anew: make setup" in told.err
+    told = call("list", "queues", "--format", "json")
+    assert told.returncode == 0
+    assert "the engine is older than its Rust sources; to build it anew: make setup" in told.stderr
 
 
 @pytest.mark.parametrize("crate", CRATES)

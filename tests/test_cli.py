@@ -1,4 +1,4 @@
-"""The command line as a user types it."""
+"""The command line: as a user types it, and what it does (``called``)."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def test_same_seed_gives_the_same_output(sojourn: Command, scenario_file: Path) 
 
 
 def test_run_writes_results_and_figures(
-    sojourn: Command, scenario_file: Path, tmp_path: Path
+    called: Command, scenario_file: Path, tmp_path: Path
 ) -> None:
-    assert sojourn("run", scenario_file).returncode == 0
+    assert called("run", scenario_file).returncode == 0
     results = tmp_path / "results" / "two-flows"
     assert (results / "manifest.json").exists()
     assert (results / "flow_samples.parquet").exists()
@@ -44,17 +44,17 @@ def test_run_writes_results_and_figures(
         assert (results / "figures" / f"{name}.svg").exists()
 
 
-def test_csv_has_one_value_per_line(sojourn: Command, scenario_file: Path) -> None:
-    done = sojourn("run", scenario_file, "--format", "csv", "--no-figures")
+def test_csv_has_one_value_per_line(called: Command, scenario_file: Path) -> None:
+    done = called("run", scenario_file, "--format", "csv", "--no-figures")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert {row["scope"] for row in rows} == {"flow", "link", "net", "group"}
     [value] = [r["value"] for r in rows if r["metric"] == "mean_throughput_l4" and r["id"] == "1"]
     assert float(value) > 1
 
 
-def test_harm_is_computed_when_named(sojourn: Command, scenario_file: Path) -> None:
+def test_harm_is_computed_when_named(called: Command, scenario_file: Path) -> None:
     arguments = ("run", scenario_file, "--format", "json", "--no-figures", "--metrics")
-    printed = json.loads(sojourn(*arguments, "harm_throughput_l4,mean_srtt_l4").stdout)
+    printed = json.loads(called(*arguments, "harm_throughput_l4,mean_srtt_l4").stdout)
     metrics = printed["flows"][0]["metrics"]
     assert list(metrics) == ["mean_srtt_l4", "harm_throughput_l4"]
     # Alone, a flow has the link to itself; together they share it.
@@ -100,11 +100,11 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("case", BAD_FILES)
-def test_bad_files_are_explained(sojourn: Command, tmp_path: Path, case: str) -> None:
+def test_bad_files_are_explained(called: Command, tmp_path: Path, case: str) -> None:
     text, told = BAD_FILES[case]
     path = tmp_path / "bad.toml"
     path.write_text(text)
-    explained(sojourn("run", path), told)
+    explained(called("run", path), told)
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_bad_files_are_explained(sojourn: Command, tmp_path: Path, case: str) ->
     ],
 )
 def test_bad_arguments_are_explained(
-    sojourn: Command, scenario_file: Path, arguments: list[str], told: list[str]
+    called: Command, scenario_file: Path, arguments: list[str], told: list[str]
 ) -> None:
     filled = [argument.format(file=scenario_file) for argument in arguments]
-    explained(sojourn(*filled), told)
+    explained(called(*filled), told)
 
 
 def test_binary_files_are_explained(sojourn: Command, tmp_path: Path) -> None:
@@ -164,15 +164,15 @@ def explained(done: object, told: list[str]) -> None:
     "arguments", [("run", "{file}"), ("sweep", "{file}"), ("reproduce", "ccperf")]
 )
 def test_a_directory_that_cannot_be_written_is_found_before_the_run(
-    sojourn: Command, scenario_file: Path, tmp_path: Path, arguments: tuple[str, ...], out: str
+    called: Command, scenario_file: Path, tmp_path: Path, arguments: tuple[str, ...], out: str
 ) -> None:
     (tmp_path / "occupied").write_text("a file")
     filled = [argument.format(file=scenario_file) for argument in arguments]
-    explained(sojourn(*filled, "--out", out), [f"--out {out}: cannot be written"])
+    explained(called(*filled, "--out", out), [f"--out {out}: cannot be written"])
 
 
-def test_list_prints_every_kind(sojourn: Command) -> None:
-    listed = json.loads(sojourn("list", "--format", "json").stdout)
+def test_list_prints_every_kind(called: Command) -> None:
+    listed = json.loads(called("list", "--format", "json").stdout)
     names = {kind: {entry["name"] for entry in entries} for kind, entries in listed.items()}
     assert {"reno", "cubic"} <= names["ccas"]
     assert "fifo" in names["queues"]
@@ -181,7 +181,7 @@ def test_list_prints_every_kind(sojourn: Command) -> None:
     assert "mean_jains_fairness_throughput_l4" in names["metrics"]
     assert "experiments/ccperf/cubic-friendliness.toml" in names["experiments"]
     assert "ccperf" in names["papers"]
-    assert "mean_jains_fairness_throughput_l4" in sojourn("list", "metrics").stdout
+    assert "mean_jains_fairness_throughput_l4" in called("list", "metrics").stdout
 
 
 def test_a_closed_pipe_is_no_crash(scenario_file: Path) -> None:

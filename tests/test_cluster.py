@@ -103,9 +103,9 @@ def test_as_a_user_types_it(
     ],
 )
 def test_wrong_addresses_are_explained(
-    sojourn: Command, scenario_file: Path, address: str, told: str
+    called: Command, scenario_file: Path, address: str, told: str
 ) -> None:
-    done = sojourn("sweep", scenario_file, "--cluster", address)
+    done = called("sweep", scenario_file, "--cluster", address)
     assert done.returncode == 2
     assert told in done.stderr
 

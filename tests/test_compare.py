@@ -13,7 +13,7 @@ import pytest
 import sojourn as package
 from conftest import ROOT, TWO_FLOWS, Command
 from sojourn import ScenarioError
-from sojourn.evaluation.compare import judged
+from sojourn.evaluation.compare import Comparison, judged
 from sojourn.evaluation.margins import Margin, Margins, read, relative
 from sojourn.evaluation.side import Side
 from sojourn.statistics.values import Values
@@ -39,8 +39,14 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base
 
 
-def test_the_table_the_page_and_the_figure(sojourn: Command, stores: Path, tmp_path: Path) -> None:
-    done = sojourn("compare", stores / "new", stores / "old", "--out", "out")
+@pytest.fixture(scope="module")
+def made(stores: Path) -> Comparison:
+    """BBR against Cubic."""
+    return package.compare(stores / "new", stores / "old")
+
+
+def test_the_table_the_page_and_the_figure(called: Command, stores: Path, tmp_path: Path) -> None:
+    done = called("compare", stores / "new", stores / "old", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("new against old: ")
     assert "Key metrics (difference ± 95 % confidence)" in done.stdout
@@ -48,16 +54,16 @@ def test_the_table_the_page_and_the_figure(sojourn: Command, stores: Path, tmp_p
     assert (out / "report.html").stat().st_size < 8e6
     assert (out / "figures" / "forest.svg").exists()
     assert (out / "comparison.csv").read_text().startswith(COLUMNS)
-    again = sojourn("report", out)
+    again = called("report", out)
     assert again.returncode == 0, again.stderr
     table = pl.read_csv(out / "comparison.csv")
     table.drop("family").write_csv(out / "comparison.csv")  # as before there were families
-    assert sojourn("report", out).returncode == 0
+    assert called("report", out).returncode == 0
 
 
-def test_formats(sojourn: Command, stores: Path) -> None:
+def test_formats(called: Command, stores: Path) -> None:
     ways = {
-        way: sojourn("compare", stores / "new", stores / "old", "--format", way)
+        way: called("compare", stores / "new", stores / "old", "--format", way)
         for way in ("json", "csv")
     }
     assert all(done.returncode == 0 for done in ways.values())
@@ -68,8 +74,7 @@ def test_formats(sojourn: Command, stores: Path) -> None:
     assert {row["verdict"] for row in rows} <= {"better", "worse", "same", "different", "unsure"}
 
 
-def test_a_change_is_found_and_its_direction_told(stores: Path) -> None:
-    made = package.compare(stores / "new", stores / "old")
+def test_a_change_is_found_and_its_direction_told(made: Comparison) -> None:
     throughput = pl.col("metric") == "mean_throughput_l4"
     mine, other = (
         made.table.filter(throughput & (pl.col("scope") == "flow") & (pl.col("id") == flow))
@@ -145,10 +150,11 @@ def test_permutations_are_as_many_as_the_own_family_needs(monkeypatch: pytest.Mo
     assert min(levels) < 0.05 / 80
 
 
-def test_the_table_shows_key_metrics_and_on_demand_all(sojourn: Command, stores: Path) -> None:
+def test_the_table_shows_key_metrics_and_on_demand_all(
+    called: Command, stores: Path, made: Comparison
+) -> None:
     sides = (stores / "new", stores / "old")
-    short, whole = sojourn("compare", *sides), sojourn("compare", *sides, "--all")
-    made = package.compare(*sides)
+    short, whole = called("compare", *sides), called("compare", *sides, "--all")
     assert short.returncode == whole.returncode == 0
     for done, families in ((short, ["key"]), (whole, ["key", "other"])):
         shown = made.table.filter(pl.col("family").is_in(families))
@@ -157,9 +163,9 @@ def test_the_table_shows_key_metrics_and_on_demand_all(sojourn: Command, stores:
     assert "± " in short.stdout
 
 
-def test_fewer_metrics_are_fewer_comparisons(sojourn: Command, stores: Path) -> None:
+def test_fewer_metrics_are_fewer_comparisons(called: Command, stores: Path) -> None:
     names = ("--metrics", "mean_throughput_l4", "--format", "json")
-    done = sojourn("compare", stores / "new", stores / "old", *names)
+    done = called("compare", stores / "new", stores / "old", *names)
     assert len(json.loads(done.stdout)) == 4
 
 
@@ -173,12 +179,12 @@ def test_a_folder_of_sweeps(stores: Path) -> None:
     ]
 
 
-def test_runs_decide_nothing_by_themselves(sojourn: Command, tmp_path: Path) -> None:
+def test_runs_decide_nothing_by_themselves(called: Command, tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     file.write_text(LOSSY)
     for seed in (1, 2):
-        sojourn("run", file, "--seed", seed, "--out", f"seed-{seed}", "--no-figures")
-    done = sojourn("compare", "seed-1", "seed-2", "--format", "json")
+        called("run", file, "--seed", seed, "--out", f"seed-{seed}", "--no-figures")
+    done = called("compare", "seed-1", "seed-2", "--format", "json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     assert {row["verdict"] for row in rows} == {"same", "unsure"}
@@ -208,9 +214,9 @@ def test_identical_replications_are_no_replications(tmp_path: Path) -> None:
         (("old", "old", "--metrics", "throughput"), "did you mean"),
     ],
 )
-def test_bad_input(sojourn: Command, stores: Path, arguments: tuple[str, ...], told: str) -> None:
+def test_bad_input(called: Command, stores: Path, arguments: tuple[str, ...], told: str) -> None:
     (stores / "empty").mkdir(exist_ok=True)
-    done = sojourn("compare", *arguments, cwd=stores)
+    done = called("compare", *arguments, cwd=stores)
     assert done.returncode == 2
     assert told in done.stderr
 

@@ -54,8 +54,8 @@ def test_every_kind_of_the_command_has_a_suite() -> None:
     assert [len(suite.suite(kind)) for kind in KINDS] == [13, 8, 7, 4, 8]
 
 
-def test_a_control_in_python_is_put_through_all_checks(sojourn: Command) -> None:
-    done = sojourn("conformance", AIMD, "--format", "json")
+def test_a_control_in_python_is_put_through_all_checks(called: Command) -> None:
+    done = called("conformance", AIMD, "--format", "json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [tuple(row) for row in found] == [COLUMNS] * 13
@@ -71,31 +71,31 @@ def test_the_same_law_has_the_same_values_whoever_brings_it() -> None:
     )
 
 
-def test_what_fails_is_told_and_is_the_status(sojourn: Command) -> None:
-    done = sojourn("conformance", "fifo", '{ kind = "fixed-window", window = "20 packets" }')
+def test_what_fails_is_told_and_is_the_status(called: Command) -> None:
+    done = called("conformance", "fifo", '{ kind = "fixed-window", window = "20 packets" }')
     assert done.returncode == 1
     assert "fails: fixed-window, clean link: share of a clean link" in done.stdout
-    wrong = sojourn("conformance", '{ kind = "fixed-window", cwnd = 20 }')
+    wrong = called("conformance", '{ kind = "fixed-window", cwnd = 20 }')
     assert wrong.returncode == 2
     assert "unknown key 'cwnd'; allowed: window" in wrong.stderr
-    known = sojourn("conformance", "fifo", "drop")
+    known = called("conformance", "fifo", "drop")
     assert known.returncode == 2
     assert "transport, kind of node or shared medium 'drop'; see: sojourn list" in known.stderr
-    for written, called in (("renoo", "congestion control"), ("pfifo", "queue discipline")):
-        with pytest.raises(ScenarioError, match=f"NAME: unknown {called} '{written}'; did you"):
+    for written, kind in (("renoo", "congestion control"), ("pfifo", "queue discipline")):
+        with pytest.raises(ScenarioError, match=f"NAME: unknown {kind} '{written}'; did you"):
             chosen([written])
 
 
-def test_known_exceptions_pass(sojourn: Command) -> None:
-    done = sojourn("conformance", "fixed-rate", "--format", "csv")
+def test_known_exceptions_pass(called: Command) -> None:
+    done = called("conformance", "fixed-rate", "--format", "csv")
     assert done.returncode == 0, done.stderr
     table = pl.read_csv(done.stdout.encode())
     assert set(table["verdict"]) == {"holds", "exception"}
     assert table.filter(pl.col("verdict") == "exception")["note"].str.len_chars().min() > 20
 
 
-def test_disciplines_hold(sojourn: Command) -> None:
-    done = sojourn("conformance", "--kind", "queues", "--format", "csv")
+def test_disciplines_hold(called: Command) -> None:
+    done = called("conformance", "--kind", "queues", "--format", "csv")
     assert done.returncode == 0, done.stdout
     table = pl.read_csv(done.stdout.encode())
     assert set(table["verdict"]) == {"holds"}
@@ -215,11 +215,11 @@ def test_a_case_whose_worker_is_lost_has_an_error_that_is_not_stored() -> None:
     assert lost.row is None
 
 
-def test_a_file_with_several_controls_wants_a_class(tmp_path: Path, sojourn: Command) -> None:
+def test_a_file_with_several_controls_wants_a_class(tmp_path: Path, called: Command) -> None:
     file = tmp_path / "two.py"
     text = AIMD.read_text(encoding="utf-8")
     file.write_text(text + "\n\nclass Other(Aimd):\n    pass\n")
-    refused = sojourn("conformance", "two.py")
+    refused = called("conformance", "two.py")
     assert refused.returncode == 2
     assert "has 2 controls: name one, two.py:CLASS" in refused.stderr.replace(f"{tmp_path}/", "")
     with pytest.raises(ScenarioError, match="No such file"):

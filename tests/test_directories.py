@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import pty
@@ -13,15 +12,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pytest
 
-from conftest import Command
-from sojourn import cli
+from conftest import Command, call
 from sojourn.scenario import load
 from sojourn.store import backends_directory, manifest, run_directory
 
@@ -48,30 +45,6 @@ start_jitter = "10 ms"
 """
 
 
-@dataclass(frozen=True)
-class Done:
-    """How a command ended."""
-
-    status: int
-    out: str
-    err: str
-
-
-def command(*arguments: str) -> Done:
-    """The command line in this process."""
-    out, err = io.StringIO(), io.StringIO()
-    heard = signal.getsignal(signal.SIGINT)
-    with (
-        mock.patch.object(sys, "argv", ["sojourn", *arguments]),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-        pytest.raises(SystemExit) as ended,
-    ):
-        cli.main()
-    signal.signal(signal.SIGINT, heard)  # one that was interrupted no longer listens
-    return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())
-
-
 @contextlib.contextmanager
 def empty_directory() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
@@ -87,42 +60,42 @@ def home() -> Iterator[Path]:
 
 def test_what_another_scenario_left_is_kept_apart_or_refused(home: Path) -> None:
     told = "ignoring its [sweep] table; to run the whole grid: sojourn sweep tiny.toml"
-    assert told in command("run", "tiny.toml", "--no-figures").err
-    swept = command("sweep", "tiny.toml")
-    assert "results/tiny holds a run; results go to results/tiny-sweep" in swept.err
-    other = command("run", "tiny.toml", "--no-figures", "--set", "flows.0.cca=cubic")
-    assert "flows.0.cca.kind is reno, here cubic" in other.err
-    assert "results: results/tiny-2" in other.err
-    refused = command("run", "tiny.toml", "--seed", "2", "--out", "results/tiny-sweep")
-    assert refused.status == 2
-    assert "--out results/tiny-sweep: holds a sweep" in refused.err
-    assert "--force" in refused.err
-    again = command("sweep", "tiny.toml")
-    assert "0 run now, 2 stored before" in again.err
-    assert "results: results/tiny-sweep" in again.err
+    assert told in call("run", "tiny.toml", "--no-figures").stderr
+    swept = call("sweep", "tiny.toml")
+    assert "results/tiny holds a run; results go to results/tiny-sweep" in swept.stderr
+    other = call("run", "tiny.toml", "--no-figures", "--set", "flows.0.cca=cubic")
+    assert "flows.0.cca.kind is reno, here cubic" in other.stderr
+    assert "results: results/tiny-2" in other.stderr
+    refused = call("run", "tiny.toml", "--seed", "2", "--out", "results/tiny-sweep")
+    assert refused.returncode == 2
+    assert "--out results/tiny-sweep: holds a sweep" in refused.stderr
+    assert "--force" in refused.stderr
+    again = call("sweep", "tiny.toml")
+    assert "0 run now, 2 stored before" in again.stderr
+    assert "results: results/tiny-sweep" in again.stderr
 
 
 def test_what_was_made_of_earlier_results_goes_with_them(home: Path) -> None:
-    command("run", "tiny.toml")
-    command("report", "results/tiny")
+    call("run", "tiny.toml")
+    call("report", "results/tiny")
     mine = home / "results/tiny/figures/mine.txt"
     mine.write_text("a note")
-    command("run", "tiny.toml", "--no-figures")
+    call("run", "tiny.toml", "--no-figures")
     assert not (home / "results/tiny/report.html").exists()
     assert [path.name for path in (home / "results/tiny/figures").iterdir()] == ["mine.txt"]
-    command("sweep", "tiny.toml", "--out", "results/tiny", "--force")
+    call("sweep", "tiny.toml", "--out", "results/tiny", "--force")
     left = {path.name for path in (home / "results/tiny").iterdir()}
     assert left == {".lock", "figures", "manifest.json", "runs", "samples", "summary.csv"}
     assert mine.exists()
 
 
 def test_a_report_does_not_go_among_other_results(home: Path) -> None:
-    command("run", "tiny.toml", "--no-figures", "--out", "a")
-    command("run", "tiny.toml", "--no-figures", "--out", "b", "--seed", "2")
-    refused = command("report", "a", "--out", "b")
-    assert refused.status == 2
-    assert "--out b: holds other results" in refused.err
-    assert command("report", "nowhere").status == 2
+    call("run", "tiny.toml", "--no-figures", "--out", "a")
+    call("run", "tiny.toml", "--no-figures", "--out", "b", "--seed", "2")
+    refused = call("report", "a", "--out", "b")
+    assert refused.returncode == 2
+    assert "--out b: holds other results" in refused.stderr
+    assert call("report", "nowhere").returncode == 2
     assert not Path("nowhere").exists()
 
 
@@ -130,15 +103,15 @@ def test_an_interrupted_run_leaves_the_directory_free(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_arguments: object, **_options: object) -> None:
-        told = command("report", "out")
-        assert "has not finished" in told.err
-        assert "holds another run" in command("run", "tiny.toml", "--out", "out", "--seed", "2").err
+        told = call("report", "out")
+        assert "has not finished" in told.stderr
+        assert "holds another run" in call("run", "tiny.toml", "--out", "out", "--seed", "2").stderr
         raise KeyboardInterrupt
 
     monkeypatch.setattr("sojourn.engine.simulate", interrupted)
-    assert command("run", "tiny.toml", "--out", "out").status == 130
+    assert call("run", "tiny.toml", "--out", "out").returncode == 130
     monkeypatch.undo()
-    assert command("run", "tiny.toml", "--out", "out", "--seed", "2", "--no-figures").status == 0
+    assert call("run", "tiny.toml", "--out", "out", "--seed", "2", "--no-figures").returncode == 0
 
 
 @pytest.mark.concurrent
@@ -176,9 +149,9 @@ def test_a_failing_figure_is_a_warning(home: Path, monkeypatch: pytest.MonkeyPat
         raise ZeroDivisionError("no flows")
 
     monkeypatch.setitem(FIGURES, "ecdf", broken)
-    done = command("run", "tiny.toml")
-    assert done.status == 0
-    assert "figure ecdf could not be drawn: ZeroDivisionError: no flows" in done.err
+    done = call("run", "tiny.toml")
+    assert done.returncode == 0
+    assert "figure ecdf could not be drawn: ZeroDivisionError: no flows" in done.stderr
     drawn = {path.name for path in (home / "results/tiny/figures").glob("*.png")}
     assert drawn == {"operating_point.png", "throughput_delay.png"}
 
@@ -198,18 +171,18 @@ def test_who_ran_it_tells_directories_apart() -> None:
 
 def test_a_full_disk_costs_no_numbers(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", mock.Mock(side_effect=[None, None, OSError(28, "No space")]))
-    done = command("run", "tiny.toml", "--format", "json")
-    assert done.status == 1
-    assert "No space" in done.err
-    assert json.loads(done.out)["flows"]
+    done = call("run", "tiny.toml", "--format", "json")
+    assert done.returncode == 1
+    assert "No space" in done.stderr
+    assert json.loads(done.stdout)["flows"]
     assert not list((home / "results/tiny").glob("*.parquet"))
 
 
-def test_a_run_of_no_metric_of_the_network(sojourn: Command, tmp_path: Path) -> None:
+def test_a_run_of_no_metric_of_the_network(called: Command, tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(TINY)
     arguments = ("run", "tiny.toml", "--no-figures", "--metrics", "mean_throughput_l4")
     for output in ("table", "csv", "json"):
-        done = sojourn(*arguments, "--format", output)
+        done = called(*arguments, "--format", output)
         assert done.returncode == 0, done.stderr
         assert "mean_throughput_l4" in done.stdout
     assert (tmp_path / "results/tiny/metrics_net.parquet").exists()

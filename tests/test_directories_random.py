@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from conftest import call
 from sojourn.campaign.cases import Case
 from sojourn.installed import REPRODUCTIONS, points
 from sojourn.reproduction.card import Card
@@ -22,7 +23,7 @@ from sojourn.reproduction.paper import Cell, Paper, Request
 from sojourn.scenario import load
 from sojourn.store import manifest, run_directory
 from sojourn.store.batches import Batches
-from test_directories import TINY, command, empty_directory
+from test_directories import TINY, empty_directory
 
 
 def _cells(request: Request) -> Iterator[Cell]:
@@ -69,16 +70,16 @@ class Model:
 
     def take(self, step: Step, out: str | None, force: bool) -> None:
         place = ["--out", out] if out else []
-        done = command(*step.arguments(), *place, *(["--force"] if force else []))
-        if done.status:
-            assert done.status == 2, done.err
+        done = call(*step.arguments(), *place, *(["--force"] if force else []))
+        if done.returncode:
+            assert done.returncode == 2, done.stderr
             assert out in self.held
             assert not force
             assert not same(self.held[out], step)
-            assert "--force" in done.err
+            assert "--force" in done.stderr
             return
-        found = re.search(r"(?:results|comparison): (\S+)$", done.err, re.MULTILINE)
-        assert found, done.err
+        found = re.search(r"(?:results|comparison): (\S+)$", done.stderr, re.MULTILINE)
+        assert found, done.stderr
         directory = found[1].removesuffix("/comparison.csv")
         assert out in (None, directory)
         before = self.held.get(directory)
@@ -164,6 +165,6 @@ def test_random_commands_lose_and_mix_nothing(steps: list[tuple[Step, str | None
             model.take(step, out, force)
             model.check()
         for directory in model.held:
-            assert command("report", directory).status == 0
+            assert call("report", directory).returncode == 0
             assert (Path(directory) / "report.html").exists()
         model.check()

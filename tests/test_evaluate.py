@@ -195,10 +195,10 @@ def test_the_front_is_what_nothing_beats() -> None:
     assert front(points) == ["e", "a", "b"]
 
 
-def test_the_command_writes_scores_and_a_page(sojourn: Command, tmp_path: Path) -> None:
+def test_the_command_writes_scores_and_a_page(called: Command, tmp_path: Path) -> None:
     options = ("--against", "cubic", "--quick", "--experiment", "single-flow")
     options += ("--experiment", "friendliness", "--out", "out")
-    done = sojourn("evaluate", "reno", *options)
+    done = called("evaluate", "reno", *options)
     assert done.returncode == 0, done.stderr
     with (tmp_path / "out" / "scores.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -222,10 +222,10 @@ def test_the_command_writes_scores_and_a_page(sojourn: Command, tmp_path: Path) 
         standing, *_ = csv.DictReader(file)
     assert (tuple(standing), standing["outcome"]) == (COMPETITION, "neither")
     assert 0.5 < float(standing["share"]) < 1.5
-    again = sojourn("evaluate", "reno", *options)
+    again = called("evaluate", "reno", *options)
     assert again.returncode == 0
     (tmp_path / "out" / "report.html").unlink()
-    reported = sojourn("report", "out")
+    reported = called("report", "out")
     assert reported.returncode == 0, reported.stderr
     assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8") == written
 
@@ -242,9 +242,9 @@ def test_the_command_writes_scores_and_a_page(sojourn: Command, tmp_path: Path) 
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(
-    sojourn: Command, arguments: tuple[str, ...], told: str
+    called: Command, arguments: tuple[str, ...], told: str
 ) -> None:
-    done = sojourn(*arguments, "--out", "out")
+    done = called(*arguments, "--out", "out")
     assert (done.returncode, told in done.stderr) == (2, True), done.stderr
 
 

@@ -21,10 +21,10 @@ from sojourn.executors import processes
 from sojourn.scenario import load
 
 
-def test_a_class_in_a_file_runs_from_anywhere(here: Path, sojourn: Command) -> None:
+def test_a_class_in_a_file_runs_from_anywhere(here: Path, called: Command) -> None:
     elsewhere = here / "elsewhere"
     elsewhere.mkdir()
-    run = sojourn("run", here / "mine.toml", "--no-figures", "--format", "json", cwd=elsewhere)
+    run = called("run", here / "mine.toml", "--no-figures", "--format", "json", cwd=elsewhere)
     assert run.returncode == 0, run.stderr
     told = json.loads(run.stdout)
     assert [flow["cca"] for flow in told["flows"]] == ["Aimd", "cubic"]
@@ -32,8 +32,8 @@ def test_a_class_in_a_file_runs_from_anywhere(here: Path, sojourn: Command) -> N
     assert told["scenario"]["flows"][0]["cca"]["path"] == str(here / "aimd.py")
 
 
-def test_what_it_observes_is_recorded(here: Path, sojourn: Command) -> None:
-    run = sojourn("run", "mine.toml", "--no-figures", "--record", "cc", "--out", "out")
+def test_what_it_observes_is_recorded(here: Path, called: Command) -> None:
+    run = called("run", "mine.toml", "--no-figures", "--record", "cc", "--out", "out")
     assert run.returncode == 0, run.stderr
     state = pl.read_parquet(here / "out/state.parquet").filter(pl.col("name") == "credit")
     assert state["component"].unique().to_list() == ["flow.0.cc"]
@@ -56,11 +56,11 @@ def test_what_it_observes_is_recorded(here: Path, sojourn: Command) -> None:
         ("leak", "Faulty.on_ack: MemoryError"),
     ],
 )
-def test_whatever_goes_wrong_is_told(here: Path, sojourn: Command, mode: str, told: str) -> None:
+def test_whatever_goes_wrong_is_told(here: Path, called: Command, mode: str, told: str) -> None:
     # Memory is not filled within a second where the machine is busy.
     limits = ("--control-timeout", "1" if mode == "hang" else "50", "--control-memory", "500 MB")
     setting = ("--set", f'flows.0.cca.mode="{mode}"')
-    run = sojourn("run", "bad.toml", "--no-figures", *setting, *limits)
+    run = called("run", "bad.toml", "--no-figures", *setting, *limits)
     assert run.returncode == 1
     assert f", {told}" in run.stderr or f"flow 0: {told}" in run.stderr
     assert "sojourn: at 0.2" in run.stderr
@@ -70,9 +70,9 @@ def test_whatever_goes_wrong_is_told(here: Path, sojourn: Command, mode: str, to
     assert run.stdout == ""
 
 
-def test_who_writes_to_all_descriptors_is_stopped(here: Path, sojourn: Command) -> None:
+def test_who_writes_to_all_descriptors_is_stopped(here: Path, called: Command) -> None:
     """In that callback, or after it: by the time that this is noticed it may have gone on."""
-    run = sojourn("run", "bad.toml", "--no-figures", "--set", 'flows.0.cca.mode="write"')
+    run = called("run", "bad.toml", "--no-figures", "--set", 'flows.0.cca.mode="write"')
     assert run.returncode == 1
     who = r"(at 0\.\d+ s, control of flow 0: \w+|the simulation)"
     assert re.search(f"sojourn: {who} has used descriptors that are not its own", run.stderr)
@@ -80,13 +80,13 @@ def test_who_writes_to_all_descriptors_is_stopped(here: Path, sojourn: Command) 
 
 
 @pytest.mark.long
-def test_a_division_by_zero_in_one_cell_of_a_hundred(here: Path, sojourn: Command) -> None:
+def test_a_division_by_zero_in_one_cell_of_a_hundred(here: Path, called: Command) -> None:
     times = [1.0, *(float(at) for at in range(101, 200))]
     text = BAD.replace('"3 s"', '"1.1 s"').replace("8 Mbit/s", "2 Mbit/s")
     (here / "sweep.toml").write_text(f'{text}\n[sweep.grid]\n"flows.0.cca.at" = {times}\n')
-    trial = sojourn("sweep", "sweep.toml", "--out", "out", "--dry-run")
+    trial = called("sweep", "sweep.toml", "--out", "out", "--dry-run")
     assert "100 runs: none stored yet, 100 to run" in trial.stdout, trial.stderr
-    run = sojourn("sweep", "sweep.toml", "--out", "out")
+    run = called("sweep", "sweep.toml", "--out", "out")
     assert run.returncode == 1
     assert "100 runs: 100 run now, 0 stored before, 1 failed" in run.stderr
     rows = package.open(here / "out").runs
@@ -101,10 +101,10 @@ def test_a_division_by_zero_in_one_cell_of_a_hundred(here: Path, sojourn: Comman
     assert (json.loads(point)[0], told) == ({"flows.0.cca.at": 1.0}, error)
 
 
-def test_one_that_does_not_begin_has_failed_at_the_beginning(here: Path, sojourn: Command) -> None:
+def test_one_that_does_not_begin_has_failed_at_the_beginning(here: Path, called: Command) -> None:
     with (here / "bad.toml").open("a") as file:
         file.write('\n[sweep.grid]\n"flows.0.cca.mode" = ["init", "nan"]\n')
-    assert sojourn("sweep", "bad.toml", "--out", "out").returncode == 1
+    assert called("sweep", "bad.toml", "--out", "out").returncode == 1
     failed = package.open(here / "out").runs.sort("failed_at")
     assert failed["failed_at"][0] == 0.0
     assert failed["failed_at"][1] > 0.0
@@ -201,12 +201,12 @@ def test_defaults_are_filled_in_and_whole_numbers_are_numbers(here: Path) -> Non
     assert table["interpreter"].startswith(sys.implementation.name)
 
 
-def test_results_open_without_the_control(here: Path, sojourn: Command) -> None:
-    assert sojourn("run", "mine.toml", "--no-figures", "--out", "out").returncode == 0
+def test_results_open_without_the_control(here: Path, called: Command) -> None:
+    assert called("run", "mine.toml", "--no-figures", "--out", "out").returncode == 0
     (here / "aimd.py").write_text("raise RuntimeError('run again')\n")
     result = package.open(here / "out")
     assert result.flows["cca"].to_list() == ["Aimd", "cubic"]
-    assert sojourn("report", "out").returncode == 0
+    assert called("report", "out").returncode == 0
 
 
 def test_runs_do_not_see_each_other(here: Path) -> None:

@@ -87,11 +87,11 @@ def test_so_is_a_library(tmp_path: Path, code: str, told: str) -> None:
 @pytest.mark.parametrize(
     "command", ["sweep mine.toml --out out", "conformance", "evaluate --quick"]
 )
-def test_every_command_gives_it_the_same_time(here: Path, sojourn: Command, command: str) -> None:
+def test_every_command_gives_it_the_same_time(here: Path, called: Command, command: str) -> None:
     written(here, "while True:\n    pass\n")
     name, *options = command.split()
     given = [] if name == "sweep" else ["mine.py"]
-    run = sojourn(name, *given, *options, "--control-timeout", 0.5)
+    run = called(name, *given, *options, "--control-timeout", 0.5)
     assert run.returncode == 2
     assert f"loading {here / 'mine.py'} has not returned for 0.5 s: stopped" in run.stderr
 
@@ -144,11 +144,11 @@ def test_a_long_exception_is_told_in_short(here: Path) -> None:
     assert str(caught.value).endswith("mine.py, line 6: raise ValueError('x' * 3_000_000))")
 
 
-def test_one_that_writes_anywhere_is_one_failed_run(here: Path, sojourn: Command) -> None:
+def test_one_that_writes_anywhere_is_one_failed_run(here: Path, called: Command) -> None:
     with (here / "bad.toml").open("a") as file:
         file.write('\n[sweep.grid]\n"flows.0.cca.mode" = ["write", "close"]\n')
         file.write('"flows.0.cca.at" = [0.2, 99.0]\n')
-    run = sojourn("sweep", "bad.toml", "--set", "duration='1 s'", "--out", "out")
+    run = called("sweep", "bad.toml", "--set", "duration='1 s'", "--out", "out")
     assert "4 runs: 4 run now, 0 stored before, 2 failed" in run.stderr
     rows = package.open(here / "out").runs
     errors = rows.filter(pl.col("scope") == "run")["error"].sort().to_list()

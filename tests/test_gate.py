@@ -80,8 +80,8 @@ def test_a_gentler_reduction_is_told_and_which_way_each_metric_moved(stores: Pat
     assert made.passed == (len(made.comparison.of("worse")) == 0)
 
 
-def test_files_and_exit_status(sojourn: Command, stores: Path, tmp_path: Path) -> None:
-    passes = sojourn("gate", stores / "again", "--baseline", stores / "old", "--out", "ci")
+def test_files_and_exit_status(called: Command, stores: Path, tmp_path: Path) -> None:
+    passes = called("gate", stores / "again", "--baseline", stores / "old", "--out", "ci")
     assert passes.returncode == 0, passes.stderr
     assert passes.stdout.startswith("PASS: again against old: 0 worse")
     text = (tmp_path / "ci" / "gate.md").read_text()
@@ -91,25 +91,25 @@ def test_files_and_exit_status(sojourn: Command, stores: Path, tmp_path: Path) -
     assert cases.tests > 100
 
     strict = ("gate", stores / "again", "--baseline", stores / "old", "--strict")
-    fails = sojourn(*strict, "--out", "strict")
+    fails = called(*strict, "--out", "strict")
     assert fails.returncode == 1
     assert JUnitXml.fromfile(str(tmp_path / "strict" / "gate.xml")).failures > 0
     assert "## Unsure" in (tmp_path / "strict" / "gate.md").read_text()
 
 
 def test_what_is_worse_fails_unless_its_margin_allows_it(
-    sojourn: Command, stores: Path, tmp_path: Path
+    called: Command, stores: Path, tmp_path: Path
 ) -> None:
     # The other way round: a coarser reduction varies more.
     swapped = ("gate", stores / "old", "--baseline", stores / "gentle", "--out", "ci")
-    done = sojourn(*swapped)
+    done = called(*swapped)
     assert done.returncode == 1, done.stdout
     text = (tmp_path / "ci" / "gate.md").read_text()
     assert "| cov_in_flight_l4 | flow 0 |" in text
     assert "correction is over all comparisons of key metrics, and over all others apart" in text
     assert "## Worse: other metrics" in text
     (tmp_path / "margins.toml").write_text('default = "300 %"\n')
-    allowed = sojourn(*swapped, "--margins", "margins.toml")
+    allowed = called(*swapped, "--margins", "margins.toml")
     assert allowed.returncode == 0, allowed.stdout
 
 
@@ -131,17 +131,18 @@ def test_runs_that_fail_only_now_fail_the_gate(stores: Path) -> None:
         (("grid", "--baseline", "old"), "old: has no run of 2 points of grid: 'rtt = 20 ms'"),
     ],
 )
-def test_bad_input(sojourn: Command, stores: Path, arguments: tuple[str, ...], told: str) -> None:
+def test_bad_input(called: Command, stores: Path, arguments: tuple[str, ...], told: str) -> None:
     if not (stores / "grid").exists():
         text, overrides = replications(1)
         grid = f'{text}[sweep.grid]\n"flows.0.rtt" = ["20 ms", "30 ms"]\n'
         package.sweep(grid, directory=stores / "grid", overrides=overrides)
-    done = sojourn("gate", *arguments, cwd=stores)
+    done = called("gate", *arguments, cwd=stores)
     assert done.returncode == 2
     assert told in done.stderr
 
 
-def test_stores_of_other_points_are_refused(pool: Side) -> None:
-    elsewhere = Side("other", pool.values.with_columns(point=pl.lit("rtt = 1 s")))
+def test_stores_of_other_points_are_refused(stores: Path) -> None:
+    old = read(stores / "old")
+    elsewhere = Side("other", old.values.with_columns(point=pl.lit("rtt = 1 s")))
     with pytest.raises(ScenarioError, match="run the same sweep for both"):
-        gate.decide(pool, elsewhere, MARGINS)
+        gate.decide(old, elsewhere, MARGINS)

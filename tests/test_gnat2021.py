@@ -24,9 +24,9 @@ pytestmark = pytest.mark.needs("graphillion")
 
 
 def test_the_table_of_section_2_3_stands_beside_the_published_one(
-    sojourn: Command, tmp_path: Path
+    called: Command, tmp_path: Path
 ) -> None:
-    done = sojourn(
+    done = called(
         *("reproduce", "gnat2021", "--section", "2.3", "--out", "out", "--format", "json")
     )
     assert done.returncode == 0, done.stderr
@@ -48,7 +48,7 @@ def test_the_table_of_section_2_3_stands_beside_the_published_one(
     assert {found[name] for name in mine} == {"confirmed"}
 
 
-def test_a_part_of_the_table_can_be_asked_for(sojourn: Command) -> None:
+def test_a_part_of_the_table_can_be_asked_for(called: Command) -> None:
     asked = (
         "--section",
         "2",
@@ -59,9 +59,9 @@ def test_a_part_of_the_table_can_be_asked_for(sojourn: Command) -> None:
         "--format",
         "json",
     )
-    done = sojourn("reproduce", "gnat2021", *asked)
+    done = called("reproduce", "gnat2021", *asked)
     assert [row["row"] for row in json.loads(done.stdout)] == ["deadline=40"]
-    refused = sojourn("reproduce", "gnat2021", "--chapter", "2", "--set", "seed=3")
+    refused = called("reproduce", "gnat2021", "--chapter", "2", "--set", "seed=3")
     assert refused.returncode == 2
     assert "--set: section 2.3 runs no scenario" in refused.stderr
 
@@ -105,28 +105,28 @@ def test_the_set_up_is_told_of_what_was_asked_for() -> None:
     assert not {*others} & {*mine}
 
 
-def test_a_section_of_sliq_stands_beside_the_published_one(sojourn: Command) -> None:
+def test_a_section_of_sliq_stands_beside_the_published_one(called: Command) -> None:
     only = ("--where", "row=rate_mbit=3", "--format", "json", "--out", "out")
-    done = sojourn("reproduce", "gnat2021", "--section", "3.1.5", *only)
+    done = called("reproduce", "gnat2021", "--section", "3.1.5", *only)
     assert done.returncode == 0, done.stderr
     rows = {row["column"]: row for row in json.loads(done.stdout)}
     assert set(rows) == {"linux_tcp_cubic", "linux_tcp_cubic_today", "sliq_cubic", "sliq_copa"}
     for column in ("sliq_cubic", "sliq_copa"):
         assert rows[column]["published"] == 2.8
         assert abs(rows[column]["measured"] - 2.8) < 0.1
-    refused = sojourn("reproduce", "gnat2021", "--section", "3.x")
+    refused = called("reproduce", "gnat2021", "--section", "3.x")
     assert refused.returncode == 2
     assert "--section 3.x: expected numbers" in refused.stderr
-    other = sojourn("reproduce", "abe", "--section", "3")
+    other = called("reproduce", "abe", "--section", "3")
     assert other.returncode == 2
     assert "--section" in other.stderr
 
 
 def test_what_the_report_says_of_a_plot_is_judged_and_drawn(
-    sojourn: Command, tmp_path: Path
+    called: Command, tmp_path: Path
 ) -> None:
     only = ("--section", "3.2.9", "--section", "3.2.10", "--format", "json", "--out", "out")
-    done = sojourn("reproduce", "gnat2021", *only)
+    done = called("reproduce", "gnat2021", *only)
     assert done.returncode == 0, done.stderr
     rows = {(r["section"], r["row"], r["column"]): r["measured"] for r in json.loads(done.stdout)}
     assert 9 < rows["3.2.10", "client", "outage_mode_s"] < 10

@@ -141,9 +141,9 @@ def test_statements_find_their_rows_and_what_is_to_be_off_is_held_to_a_share_of_
 
 
 def test_a_section_stands_beside_the_optimum_and_the_shortest_path(
-    sojourn: Command, tmp_path: Path
+    called: Command, tmp_path: Path
 ) -> None:
-    done = sojourn("reproduce", "gnat2021", "--section", "4.18", "--out", "out", "--format", "json")
+    done = called("reproduce", "gnat2021", "--section", "4.18", "--out", "out", "--format", "json")
     rows = {(row["row"], row["column"]): row["measured"] for row in json.loads(done.stdout)}
     timed = "phase=steady flows=39 ms"
     assert rows[timed, "goodput_mbit"] == pytest.approx(rows[timed, "oracle_mbit"], rel=0.02)
@@ -154,7 +154,7 @@ def test_a_section_stands_beside_the_optimum_and_the_shortest_path(
     assert 0 <= rows[timed, "reordered_percent"] < 50
     assert 0 < rows["phase=steady nodes=all", "signalling_percent"] < 2
     assert (tmp_path / "out" / "figures" / "latency-4.18.png").is_file()
-    unknown = sojourn("reproduce", "gnat2021", "--section", "4.99")
+    unknown = called("reproduce", "gnat2021", "--section", "4.99")
     assert unknown.returncode == 2
     assert "--section 4.99: is not reproduced; there are 2.3" in unknown.stderr
 
@@ -196,7 +196,7 @@ def test_runs_keep_the_columns_that_are_looked_at_alone(tmp_path: Path) -> None:
             assert np.array_equal(values, whole.tables[table][name], equal_nan=True)
 
 
-def test_a_service_can_be_given_by_port(sojourn: Command, tmp_path: Path) -> None:
+def test_a_service_can_be_given_by_port(called: Command, tmp_path: Path) -> None:
     head = """duration = "3 s"
         topology.kind = "graph"
         topology.nodes = [{ id = "1", kind = "overlay" }, { id = "2", kind = "overlay" }]
@@ -218,11 +218,11 @@ def test_a_service_can_be_given_by_port(sojourn: Command, tmp_path: Path) -> Non
     outputs = []
     for name, text in given.items():
         (tmp_path / f"{name}.toml").write_text(text)
-        ran = sojourn("run", f"{name}.toml", "--out", name, "--format", "csv")
+        ran = called("run", f"{name}.toml", "--no-figures", "--out", name, "--format", "csv")
         outputs.append(ran.stdout)
     assert outputs[0] == outputs[1] != ""
     (tmp_path / "port.toml").write_text(given["port"].replace("5003", "80"))
-    refused = sojourn("run", "port.toml")
+    refused = called("run", "port.toml")
     assert refused.returncode == 2
     assert "flows.0.port: 80 given" in refused.stderr
 
@@ -239,8 +239,8 @@ def test_most_inelastic_flows_are_those_of_enumeration() -> None:
         assert most_that_fit(rate, priority, each, elastic) == max(fits)
 
 
-def test_short_flows_need_no_round_trip_beyond_their_set_up(sojourn: Command) -> None:
-    done = sojourn("reproduce", "gnat2021", "--section", "4.12", "--out", "out", "--format", "json")
+def test_short_flows_need_no_round_trip_beyond_their_set_up(called: Command) -> None:
+    done = called("reproduce", "gnat2021", "--section", "4.12", "--out", "out", "--format", "json")
     rows = {(row["row"], row["column"]): row["measured"] for row in json.loads(done.stdout)}
     two, ten = (rows[f"without GNAT, initial window {n}", "transfer_ms"] for n in (2, 10))
     # Three segments: with a window of two the last one waits for an acknowledgment.

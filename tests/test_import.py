@@ -102,11 +102,12 @@ def test_a_foreign_capture_has_what_can_be_read(tmp_path: Path) -> None:
     assert "1 fragments" in left
 
 
+@pytest.mark.filterwarnings("error:constrained_layout:UserWarning")
 def test_an_imported_run_is_a_run(
-    run: sojourn.Result, sojourn: Command, capture: Path, tmp_path: Path
+    run: sojourn.Result, called: Command, capture: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "my cap.pcapng").write_bytes(capture.read_bytes())
-    done = sojourn("import", "my cap.pcapng", "--out", "mine")
+    done = called("import", "my cap.pcapng", "--out", "mine")
     assert done.returncode == 0, done.stderr
     assert "observed elsewhere (file my cap.pcapng" in done.stdout
     run.save(tmp_path / "simulated")
@@ -114,24 +115,24 @@ def test_an_imported_run_is_a_run(
         ("report", "mine"),
         ("plot", "mine", "--x", "label", "--y", "mean_throughput_l4"),
     ]:
-        done = sojourn(*line)
+        done = called(*line)
         assert done.returncode == 0, done.stderr
-    done = sojourn("compare", "mine", "simulated")
+    done = called("compare", "mine", "simulated")
     assert done.returncode == 0, done.stderr
     assert "elsewhere (file my cap.pcapng" in done.stdout
     assert run_directory.load(tmp_path / "mine").scenario.name == "my-cap"
-    done = sojourn("import", "my cap.pcapng", "--out", "simulated")
+    done = called("import", "my cap.pcapng", "--out", "simulated")
     assert (done.returncode, "of capture" in done.stderr) == (2, True)
 
 
-def test_what_is_no_capture_is_refused(tmp_path: Path, sojourn: Command) -> None:
+def test_what_is_no_capture_is_refused(tmp_path: Path, called: Command) -> None:
     (tmp_path / "a.pcap").write_text("no capture\n")
     for asked, message in [
         (("a.pcap",), "a.pcap: is no capture: give a pcap or pcapng file"),
         (("b.pcap",), "b.pcap: cannot be read: No such file or directory"),
         (("a.pcap", "--interval", "0 s"), "--interval: '0 s' given; expected 1 ms or more"),
     ]:
-        done = sojourn("import", *asked)
+        done = called("import", *asked)
         assert (done.returncode, message in done.stderr) == (2, True), done.stderr
     card = foreign(tmp_path / "card.pcap")
     with pytest.raises(ScenarioError, match="--rate: 'fast' given"):

@@ -141,15 +141,15 @@ def test_a_trace_gives_back_what_a_link_has_delivered(record: list[str], tmp_pat
     assert both[0] == pytest.approx(both[1], rel=0.05)
 
 
-def test_the_command_writes_both(run: sojourn.Result, sojourn: Command, tmp_path: Path) -> None:
+def test_the_command_writes_both(run: sojourn.Result, called: Command, tmp_path: Path) -> None:
     run.save(tmp_path / "run")
     files = ("--flent", "a.flent.gz", "--mahimahi", "bottleneck", "a.trace")
-    done = sojourn("export", "run", *files)
+    done = called("export", "run", *files)
     assert (done.returncode, done.stdout) == (0, "a.flent.gz\na.trace\n"), done.stderr
     assert len(read(Asked(tmp_path / "a.flent.gz")).result.flows) == 2
     for line, message in [
         (("run",), "--flent FILE or --mahimahi LINK FILE: neither given"),
         (("run", "--mahimahi", "botleneck", "x"), "--mahimahi: unknown link 'botleneck'"),
     ]:
-        done = sojourn("export", *line)
+        done = called("export", *line)
         assert (done.returncode, message in done.stderr) == (2, True), done.stderr

@@ -106,39 +106,39 @@ def test_the_same_law_in_python_c_and_cpp_makes_the_same_run(tmp_path: Path) -> 
                 np.testing.assert_array_equal(column, other[table][name], f"{table}.{name}")
 
 
-def test_one_that_refuses_to_begin_says_so(crashing: Path, sojourn: Command) -> None:
+def test_one_that_refuses_to_begin_says_so(crashing: Path, called: Command) -> None:
     text = CRASHING.replace("return &state;", "return 0;")
     (crashing.parent / "bad.c").write_text(text)
     build(crashing.parent / "bad.c", crashing.parent / "libbad.so", "-DWINDOW=10")
-    run = sojourn("run", crashing, "--no-figures")
+    run = called("run", crashing, "--no-figures")
     told = "flows.0.cca: the library's create() returned null"
     assert (run.returncode, told in run.stderr) == (1, True), run.stderr
-    assert sojourn("sweep", crashing, "--out", "out").returncode == 1
+    assert called("sweep", crashing, "--out", "out").returncode == 1
     failed = package.open(crashing.parent / "out").runs
     assert (failed["scope"].item(), failed["failed_at"].item()) == ("run", 0.0)
     assert told in failed["error"].item()
 
 
 @pytest.mark.concurrent
-def test_a_crash_is_one_runs_own(crashing: Path, sojourn: Command) -> None:
-    run = sojourn("run", crashing, "--no-figures")
+def test_a_crash_is_one_runs_own(crashing: Path, called: Command) -> None:
+    run = called("run", crashing, "--no-figures")
     assert run.returncode == 1
     assert "control of flow 0: on_ack has ended its process (SIGSEGV)" in run.stderr
     with crashing.open("a") as file:
         file.write(
             '\n[sweep.grid]\n"flows.0.cca.beta" = [0.5]\n"flows.1.rtt" = ["10 ms", "20 ms"]\n'
         )
-    sweep = sojourn("sweep", crashing, "--out", "out")
+    sweep = called("sweep", crashing, "--out", "out")
     assert "2 runs: 2 run now, 0 stored before, 2 failed" in sweep.stderr
 
 
-def test_its_parameters_and_decisions_are_checked(crashing: Path, sojourn: Command) -> None:
-    wrong = sojourn("run", crashing, "--set", "flows.0.cca.beta=2.0")
+def test_its_parameters_and_decisions_are_checked(crashing: Path, called: Command) -> None:
+    wrong = called("run", crashing, "--set", "flows.0.cca.beta=2.0")
     assert wrong.returncode == 2
     assert "flows.0.cca.beta: 2 given; allowed: a number from 0.1 to 0.9" in wrong.stderr
     assert load(crashing).canonical["flows"][0]["cca"]["beta"] == 0.7
     build(crashing.with_name("bad.c"), crashing.with_name("libbad.so"), "-DWINDOW=0")
-    run = sojourn("run", crashing, "--no-figures")
+    run = called("run", crashing, "--no-figures")
     assert run.returncode != 0
     assert "decide: cwnd is 0; allowed: 1 to 50000000 segments" in run.stderr
 

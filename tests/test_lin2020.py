@@ -142,9 +142,9 @@ def test_what_exchangeable_flows_have_in_expectation_is_no_bound() -> None:
     }
 
 
-def test_overrides_leave_nothing_published(sojourn: Command) -> None:
+def test_overrides_leave_nothing_published(called: Command) -> None:
     arguments = ("--quick", "--where", "row=Vegas", "--set", "duration=3 s", "--format", "json")
-    rows = json.loads(sojourn("reproduce", "lin2020", "--table", "19", *arguments).stdout)
+    rows = json.loads(called("reproduce", "lin2020", "--table", "19", *arguments).stdout)
     assert len(rows) == 12
     assert {row["published"] for row in rows} == {None}
 

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TWO_FLOWS
+from conftest import TWO_FLOWS, call
 from sojourn import ScenarioError, scaffold
 from sojourn import sweep as run_sweep
 from sojourn.figures import paper
 from sojourn.kernel import build
 from sojourn.store.location import is_remote, located
 from sojourn.store.lock import exclusive
-from test_directories import command
 
 PRECIOUS = "not a result"
 
@@ -36,9 +35,9 @@ def test_a_lock_is_no_link(precious: Path, tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "tiny.toml").write_text(TWO_FLOWS)
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / ".lock").symlink_to(precious)
-    done = command("sweep", "tiny.toml", "--out", "d")
-    assert done.status == 2
-    assert "d/.lock: is a symbolic link, which no lock may be: remove it" in done.err
+    done = call("sweep", "tiny.toml", "--out", "d")
+    assert done.returncode == 2
+    assert "d/.lock: is a symbolic link, which no lock may be: remove it" in done.stderr
     assert precious.read_text() == PRECIOUS
 
 

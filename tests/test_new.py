@@ -84,20 +84,20 @@ def test_external_a_checkout_only_what_needs_no_compiler(tmp_path: Path) -> None
         new("cca", "my-control", None, None, tmp_path)
 
 
-def test_a_new_scenario_runs(sojourn: Command, tmp_path: Path) -> None:
-    written = sojourn("new", "scenario", "my-paths")
+def test_a_new_scenario_runs(called: Command, tmp_path: Path) -> None:
+    written = called("new", "scenario", "my-paths")
     assert written.returncode == 0, written.stderr
     assert written.stdout == "wrote my-paths.toml\nnext: sojourn run my-paths.toml\n"
     assert tomllib.loads((tmp_path / "my-paths.toml").read_text())["name"] == "my-paths"
-    ran = sojourn("run", "my-paths.toml", "--set", "duration=6 s", "--no-figures")
+    ran = called("run", "my-paths.toml", "--set", "duration=6 s", "--no-figures")
     assert (ran.returncode, "warning" in ran.stderr) == (0, False), ran.stderr
-    again = sojourn("new", "scenario", "my-paths")
+    again = called("new", "scenario", "my-paths")
     assert again.returncode == 2
     assert "my-paths.toml exists" in again.stderr
 
 
-def test_the_command_names_the_kinds(sojourn: Command) -> None:
-    refused = sojourn("new", "kontrol", "x")
+def test_the_command_names_the_kinds(called: Command) -> None:
+    refused = called("new", "kontrol", "x")
     assert refused.returncode == 2
     assert all(kind in refused.stderr for kind in KINDS)
 

@@ -81,16 +81,16 @@ def test_a_capture_makes_no_other_run(result: sojourn.Result, tmp_path: Path) ->
     assert not [path for pattern in FILES.values() for path in out.glob(pattern)]
 
 
-def test_the_command_line_captures(sojourn: Command, tmp_path: Path) -> None:
+def test_the_command_line_captures(called: Command, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(TWO_FLOWS)
-    done = sojourn("run", "a.toml", "--out", "out", "--no-figures", "--record", "pcap")
+    done = called("run", "a.toml", "--out", "out", "--no-figures", "--record", "pcap")
     assert done.returncode == 0, done.stderr
     _, names, packets = counts(tmp_path / "out/packets.pcapng")
     assert names == ["left", "right", *(f"bottleneck:{end}" for end in ("near", "far", "lost"))]
     assert packets.total() > 1000
     assert not list((tmp_path / "out").glob(".*.partial"))
     # Another scenario replaces it.
-    done = sojourn("run", "a.toml", "--out", "out", "--no-figures", "--seed", "2", "--force")
+    done = called("run", "a.toml", "--out", "out", "--no-figures", "--seed", "2", "--force")
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "out/packets.pcapng").exists()
 

@@ -186,11 +186,9 @@ def test_every_kind_is_written_in_every_format(
 
 
 @pytest.mark.parametrize("kind", ["line", "box", "ecdf", "series"])
-def test_a_run_is_drawn_too(run: Path, sojourn: Command, tmp_path: Path, kind: str) -> None:
+def test_a_run_is_drawn_too(run: Path, called: Command, tmp_path: Path, kind: str) -> None:
     axes = ("--x", "cca") if kind == "line" else ("--hue", "cca")
-    done = sojourn(
-        "plot", run, "--y", "mean_throughput_l4", "--kind", kind, *axes, "--out", "f.svg"
-    )
+    done = called("plot", run, "--y", "mean_throughput_l4", "--kind", kind, *axes, "--out", "f.svg")
     assert done.returncode == 0, done.stderr
     assert "Throughput (Mbit/s)" in (tmp_path / "f.svg").read_text()
 
@@ -210,9 +208,9 @@ def test_a_run_is_drawn_too(run: Path, sojourn: Command, tmp_path: Path, kind: s
     ],
 )
 def test_what_cannot_be_drawn_is_refused(
-    run: Path, sojourn: Command, options: tuple[str, ...], told: str
+    run: Path, called: Command, options: tuple[str, ...], told: str
 ) -> None:
-    done = sojourn("plot", run, *options)
+    done = called("plot", run, *options)
     assert (done.returncode, told in done.stderr) == (2, True), done.stderr
 
 

@@ -163,11 +163,11 @@ def test_names_are_spelled_as_in_their_field(given: str, told: str) -> None:
 
 
 def test_a_figure_has_the_size_that_it_is_given(
-    sweeps: list[Path], sojourn: Command, tmp_path: Path
+    sweeps: list[Path], called: Command, tmp_path: Path
 ) -> None:
     axes = ("--y", "mean_srtt_l4", "--x", RTT, "--hue", "flow", "--facet", CCA, "--rows", KIND)
     size = ("--width", "8.89cm", "--height", "2", "--log", "both")
-    done = sojourn("plot", *sweeps, *axes, *size, "--out", tmp_path / "f.png")
+    done = called("plot", *sweeps, *axes, *size, "--out", tmp_path / "f.png")
     assert done.returncode == 0, done.stderr
     height, width = mpl.image.imread(tmp_path / "f.png").shape[:2]
     assert (width, height) == (560, 320)

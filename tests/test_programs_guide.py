@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import fake_programs
 from conftest import ROOT
 from guide_page import GuidePage
 from sojourn.scenario import load
@@ -88,6 +87,5 @@ def test_the_page_has_four_stories_and_names_its_files() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(FILES.glob("*.toml")), ids=lambda path: path.stem)
-def test_an_example_is_a_scenario(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_programs.know(monkeypatch)
+def test_an_example_is_a_scenario(path: Path) -> None:
     load(path)

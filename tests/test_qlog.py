@@ -74,10 +74,10 @@ def test_events_make_no_other_run(result: sojourn.Result, tmp_path: Path) -> Non
     assert not (out / "qlog").exists()
 
 
-def test_an_older_version_has_its_names(sojourn: Command, tmp_path: Path) -> None:
+def test_an_older_version_has_its_names(called: Command, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(TWO_FLOWS)
     asked = ("--record", "qlog", "--qlog-version", "0.3", "--set", 'duration="1 s"')
-    done = sojourn("run", "a.toml", "--out", "out", "--no-figures", *asked)
+    done = called("run", "a.toml", "--out", "out", "--no-figures", *asked)
     assert done.returncode == 0, done.stderr
     assert records(tmp_path / "out/qlog/0.sqlog")[0]["qlog_version"] == "0.3"
     assert {"transport:packet_sent", "recovery:metrics_updated"} < names(

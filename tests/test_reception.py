@@ -118,14 +118,14 @@ def test_other_flows_are_measured_on_request() -> None:
     assert messages["total_loss_runs_l4"] > 0
 
 
-def test_quantiles_of_a_sweep_have_intervals(sojourn: Command, tmp_path: Path) -> None:
+def test_quantiles_of_a_sweep_have_intervals(called: Command, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(
         'duration = "2 s"\n[topology]\nkind = "dumbbell"\nbottleneck = { rate = "8 Mbit/s" }\n'
         '[[flows]]\ntransport = "udp"\nrtt = "20 ms"\n'
         'traffic = { kind = "poisson", rate = "6 Mbit/s" }\n'
         "[sweep]\nreplications = 3\n"
     )
-    done = sojourn("sweep", "a.toml", "--out", "swept")
+    done = called("sweep", "a.toml", "--out", "swept")
     assert done.returncode == 0, done.stderr
     summary = pl.read_csv(tmp_path / "swept/summary.csv")
     for name in ("p95_one_way_delay_l4", "p99_one_way_delay_l7", "mean_jitter_l4"):

@@ -34,9 +34,9 @@ def test_the_kinds_are_those_of_a_scenario() -> None:
     assert schema["enum"] == list(KINDS)
 
 
-def test_the_command_line_writes_what_it_is_told_to(sojourn: Command, tmp_path: Path) -> None:
+def test_the_command_line_writes_what_it_is_told_to(called: Command, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(CODEL)
-    done = sojourn("run", "a.toml", "--out", "out", "--record", "cc,queue", "--record", "packets")
+    done = called("run", "a.toml", "--out", "out", "--record", "cc,queue", "--record", "packets")
     assert done.returncode == 0, done.stderr
     frames = {name: pl.read_parquet(tmp_path / f"out/{name}.parquet") for name in TABLES}
     schemas = {name: SCHEMAS[name] for name in TABLES}
@@ -47,20 +47,20 @@ def test_the_command_line_writes_what_it_is_told_to(sojourn: Command, tmp_path: 
     drawn = {path.stem for path in (tmp_path / "out/figures").glob("*.png")}
     assert {"cc", "queue", "operating_point"} <= drawn
     assert not list((tmp_path / "out").glob(".*.partial"))
-    done = sojourn("report", "out")
+    done = called("report", "out")
     assert "State of the queues" in (tmp_path / "out/report.html").read_text(), done.stderr
     # The same run without a record: what was recorded goes.
-    done = sojourn("run", "a.toml", "--out", "out", "--no-figures")
+    done = called("run", "a.toml", "--out", "out", "--no-figures")
     assert done.returncode == 0, done.stderr
     assert not [name for name in SCHEMAS if (tmp_path / f"out/{name}.parquet").exists()]
 
 
-def test_an_unknown_kind_is_refused(sojourn: Command, tmp_path: Path) -> None:
+def test_an_unknown_kind_is_refused(called: Command, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(CODEL)
-    done = sojourn("run", "a.toml", "--record", "queues")
+    done = called("run", "a.toml", "--record", "queues")
     assert done.returncode == 2
     assert "--record: unknown kind of record 'queues'; did you mean 'queue'?" in done.stderr
-    done = sojourn("run", "a.toml", "--set", "record=['ccs']")
+    done = called("run", "a.toml", "--set", "record=['ccs']")
     assert done.returncode == 2
     assert "record" in done.stderr
     assert not (tmp_path / "results").exists()

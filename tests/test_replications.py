@@ -91,10 +91,10 @@ def test_a_comparison_allows_for_the_stopping(stored: package.Sweep, tmp_path: P
     assert (row["low"], row["high"]) == pytest.approx(tuple(found))
 
 
-def test_what_is_stored_is_not_run_again(sojourn: Command, stored: package.Sweep) -> None:
+def test_what_is_stored_is_not_run_again(called: Command, stored: package.Sweep) -> None:
     file = stored.directory.parent / "sweep.toml"
     file.write_text(SWEEP)
-    again = sojourn("sweep", file, "--out", stored.directory)
+    again = called("sweep", file, "--out", stored.directory)
     assert again.returncode == 0, again.stderr
     runs = stored.runs["key"].n_unique()
     assert f"{runs} runs: 0 run now, {runs} stored before, 0 failed" in again.stderr
@@ -108,22 +108,22 @@ def test_a_sweep_that_was_broken_off_ends_the_same(stored: package.Sweep, tmp_pa
 
 
 def test_shards_and_merging_are_refused(
-    sojourn: Command, stored: package.Sweep, tmp_path: Path
+    called: Command, stored: package.Sweep, tmp_path: Path
 ) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(SWEEP)
-    part = sojourn("sweep", file, "--shard", "1/2")
+    part = called("sweep", file, "--shard", "1/2")
     assert part.returncode == 2
     assert "--shard: how many replications a point needs follows from the results" in part.stderr
-    merged = sojourn("merge", stored.directory, "--out", "merged")
+    merged = called("merge", stored.directory, "--out", "merged")
     assert merged.returncode == 2
     assert "nothing to merge" in merged.stderr
 
 
-def test_a_dry_run_says_that_more_may_follow(sojourn: Command, tmp_path: Path) -> None:
+def test_a_dry_run_says_that_more_may_follow(called: Command, tmp_path: Path) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(SWEEP)
-    told = sojourn("sweep", file, "--dry-run")
+    told = called("sweep", file, "--dry-run")
     assert told.returncode == 0, told.stderr
     assert "10 runs: none stored yet, 10 to run" in told.stdout
     assert "the first 5 runs at each of 2 points" in told.stdout

@@ -4,68 +4,91 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from browser import Fit, browse, fit
+import sojourn as package
+from browser import Fit, browse, fits
 from conftest import Command
-from sojourn import run
 from sojourn.figures.chart import Chart, Heat, Panel
 from sojourn.report import report, spread
 from sojourn.report.page import Page, Picture, Section, kept, lightened, picture, write
 from sojourn.report.reproduction import page
-from sojourn.store import run_directory
+from sojourn.reproduction.found import paper
+from sojourn.reproduction.paper import Request
+from sojourn.reproduction.reproduce import reproduce
 from sojourn.table import Table
 from test_sweep import SWEEP
+
+KINDS = ("run", "reproduction", "sweep")
 
 
 @pytest.fixture(scope="module")
 def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A directory of each kind with its report."""
-    import sys
-
     home = tmp_path_factory.mktemp("reports")
-    (home / "sweep.toml").write_text(SWEEP)
-
-    def sojourn(*arguments: str) -> None:
-        subprocess.run([sys.executable, "-m", "sojourn", *arguments], cwd=home, check=True)
-
-    sojourn("run", "sweep.toml", "--out", "run", "--no-figures")
-    sojourn("sweep", "sweep.toml", "--out", "sweep")
-    sojourn("reproduce", "ccperf", "--quick", "--out", "reproduction")
-    made = {kind: home / kind for kind in ("run", "sweep", "reproduction")}
+    made = {kind: home / kind for kind in KINDS}
+    package.run(SWEEP).save(made["run"])
+    package.sweep(SWEEP, directory=made["sweep"])
+    made["reproduction"].mkdir()
+    quick = Request(quick=True)
+    reproduce(paper("ccperf"), quick, made["reproduction"], 2, lambda done, total: None)
     for directory in made.values():
-        sojourn("report", str(directory))
+        report(directory)
     return made
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page in the browser: its elements, and its pixels, red, green and blue from 0 to 1."""
+
+    elements: str
+    pixels: np.ndarray
+
+
+def look_at(page: Path, shot: Path, *options: str) -> Shown:
+    look = ("--dump-dom", f"--screenshot={shot}", "--window-size=1100,2600")
+    elements = browse(page, *look, *options)
+    return Shown(elements, np.asarray(imread(shot))[:, :, :3])
+
+
+@pytest.fixture(scope="module")
+def light(
+    directories: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Shown]:
+    """The reports on a light screen."""
+    shots = tmp_path_factory.mktemp("shots")
+    return {
+        kind: look_at(directory / "report.html", shots / f"{kind}.png")
+        for kind, directory in directories.items()
+    }
 
 
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize(("kind", "figures"), [("run", 3), ("reproduction", 4), ("sweep", 6)])
-def test_figures_are_drawn(directories: dict[str, Path], kind: str, figures: int) -> None:
-    page = browse(directories[kind] / "report.html", "--dump-dom")
+def test_figures_are_drawn(light: dict[str, Shown], kind: str, figures: int) -> None:
+    page = light[kind].elements
     assert len(re.findall(r'<div class="plot[^"]*js-plotly-plot', page)) >= figures
     assert page.count('class="main-svg"') >= figures
     assert page.count('download="') >= 2 * figures
 
 
 @pytest.mark.needs("chromium")
-@pytest.mark.parametrize("kind", ["run", "reproduction", "sweep"])
-def test_the_page_is_not_blank(directories: dict[str, Path], kind: str, tmp_path: Path) -> None:
-    shot = tmp_path / "shot.png"
-    size = "--window-size=1100,2600"
-    browse(directories[kind] / "report.html", f"--screenshot={shot}", size)
-    pixels = np.asarray(imread(shot))[:, :, :3]
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_is_not_blank(light: dict[str, Shown], kind: str) -> None:
+    pixels = light[kind].pixels
     ink = (pixels < 0.95).any(axis=2)
     bands = np.array_split(ink, 5)
     assert all(band.mean() > 0.005 for band in bands), [band.mean() for band in bands]
-    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 50
+    colours = (255 * pixels).round().astype(int) @ [65536, 256, 1]
+    assert len(np.unique(colours)) > 50
 
 
-@pytest.mark.parametrize("kind", ["run", "reproduction", "sweep"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_page_stands_alone(directories: dict[str, Path], kind: str) -> None:
     page = (directories[kind] / "report.html").read_text()
     without_library = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
@@ -117,7 +140,7 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> str:
         "topology": {"kind": "dumbbell", "bottleneck": {"rate": "50 Mbit/s"}},
         "flows": [flows, {**flows, "cca": "cubic"}],
     }
-    run_directory.save(run(document), home)
+    package.run(document).save(home)
     return report(home).read_text(encoding="utf-8")
 
 
@@ -159,10 +182,10 @@ def test_a_reproduction_groups_its_metrics(directories: dict[str, Path]) -> None
 
 
 def test_the_page_takes_the_figures_of_a_reproduction_from_its_directory(
-    sojourn: Command, tmp_path: Path
+    called: Command, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    sojourn("reproduce", "gnat2021", "--section", "4.12", "--out", "out")
+    called("reproduce", "sce2019", "--quick", "--table", "12", "--out", "out")
     told = json.loads((out / "pictures.json").read_text())
     assert set(told) == {path.stem for path in (out / "figures").glob("*.png")}
     pictures = [kept(name, each, out / "figures") for name, each in told.items()]
@@ -182,22 +205,20 @@ def test_a_spread_is_drawn_to_scale() -> None:
     assert spread.picture({**dict.fromkeys(row), "published": 1.0}) == ""
 
 
-def test_no_figure_of_a_sweep_is_left_out_silently(sojourn: Command, tmp_path: Path) -> None:
+def test_no_figure_of_a_sweep_is_left_out_silently(tmp_path: Path) -> None:
     values = ", ".join(f'"{n} ms"' for n in range(10, 24))
     text = SWEEP[: SWEEP.index("[sweep]")]
     text += f'[sweep]\nreplications = 1\n[sweep.grid]\n"flows.0.rtt" = [{values}]\n'
-    (tmp_path / "many.toml").write_text(text)
-    sojourn("sweep", "many.toml", "--out", "many")
-    sojourn("report", "many")
-    page = (tmp_path / "many" / "report.html").read_text()
+    package.sweep(text, directory=tmp_path)
+    page = report(tmp_path).read_text()
     assert "Figures left out: " in page
     assert "mean_throughput_l4-boxes: " in page
     assert "mean_throughput_l4-heat: the grid does not vary two paths" in page
 
 
-def test_what_was_not_run_has_no_table(sojourn: Command, tmp_path: Path) -> None:
+def test_what_was_not_run_has_no_table(called: Command, tmp_path: Path) -> None:
     cell = ("--where", "bandwidth_mbit=10", "--where", "delay_ms=0")
-    done = sojourn("reproduce", "sce2019", "--table", "99", "--quick", *cell, "--out", "out")
+    done = called("reproduce", "sce2019", "--table", "99", "--quick", *cell, "--out", "out")
     assert done.returncode == 0, done.stderr
     tables = done.stdout.partition("Set-up:")[0]
     assert [line for line in tables.splitlines() if line.startswith("Table")] != []
@@ -209,7 +230,7 @@ def test_what_was_not_run_has_no_table(sojourn: Command, tmp_path: Path) -> None
     assert re.search(r"Statements: all \d+ need what was not run\n", tables)
     named = {path.name for path in (tmp_path / "out" / "tables").iterdir()}
     assert named == {f"{t}.{e}" for t in ("table-99", "statements") for e in ("csv", "md")}
-    sojourn("report", "out")
+    called("report", "out")
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Statements: all" in page
     bodies = re.findall("<tbody>(.*?)</tbody>", page, flags=re.DOTALL)
@@ -217,10 +238,10 @@ def test_what_was_not_run_has_no_table(sojourn: Command, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("paper", ["sce2019", "lin2020"])
-def test_no_caption_repeats_its_title(paper: str, sojourn: Command, tmp_path: Path) -> None:
+def test_no_caption_repeats_its_title(paper: str, called: Command, tmp_path: Path) -> None:
     asked = {"sce2019": ("12",), "lin2020": ("figure-15",)}[paper]
     tables = [part for table in asked for part in ("--table", table)]
-    done = sojourn("reproduce", paper, "--quick", *tables, "--out", "out")
+    done = called("reproduce", paper, "--quick", *tables, "--out", "out")
     assert "could not be drawn" not in done.stderr
     told = json.loads((tmp_path / "out" / "pictures.json").read_text()).values()
     assert told
@@ -248,19 +269,19 @@ def test_downloads_that_do_not_fit_are_left_out_aloud(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("chromium")
-def test_a_dark_screen_gets_a_dark_page(directories: dict[str, Path], tmp_path: Path) -> None:
-    def brightness(*options: str) -> float:
-        shot = tmp_path / "shot.png"
-        size = "--window-size=1100,1400"
-        browse(directories["run"] / "report.html", f"--screenshot={shot}", size, *options)
-        return float(np.median(imread(shot)[:, :, :3]))
-
-    assert brightness() > 0.9
-    assert brightness("--blink-settings=preferredColorScheme=0") < 0.2
+def test_a_dark_screen_gets_a_dark_page(
+    directories: dict[str, Path], light: dict[str, Shown], tmp_path: Path
+) -> None:
+    page, prefer = directories["run"] / "report.html", "preferredColorScheme=0"
+    dark = look_at(page, tmp_path / "shot.png", f"--blink-settings={prefer}")
+    assert np.median(light["run"].pixels) > 0.9
+    assert np.median(dark.pixels) < 0.2
 
 
 @pytest.mark.needs("chromium")
-def test_nothing_is_cut_off_on_a_narrow_screen(tmp_path: Path) -> None:
+def test_nothing_is_cut_off_on_a_narrow_screen(
+    directories: dict[str, Path], tmp_path: Path
+) -> None:
     header = ["metric", "what it is", *(f"column {n}" for n in range(6))]
     rows = [["a_metric_with_a_long_name", "Words that say what it is." * 3, *range(6)]] * 3
     small = Table("small", ["a", "b"], [["c", 1.0]])
@@ -268,16 +289,12 @@ def test_nothing_is_cut_off_on_a_narrow_screen(tmp_path: Path) -> None:
     panel = Panel("bandwidth (Mbit/s) @ delay (ms)", "flows", [], heat=heat)
     pictures = [picture("heat", Chart("title", "caption", [panel, panel]))]
     section = Section("heading", tables=[Table("wide", header, rows, words=2), small])
-    write(Page("", "", [section, Section("", pictures=pictures)]), tmp_path / "page.html")
-    for width, stacked in ((500, 1), (1200, 0)):
-        shown = fit(tmp_path / "page.html", width)
-        assert shown == Fit(width, tables=2, wide=0, stacked=stacked, texts=shown.texts, out=0)
-        assert shown.texts > 0
-
-
-@pytest.mark.needs("chromium")
-@pytest.mark.parametrize("kind", ["run", "reproduction", "sweep"])
-def test_no_report_is_cut_off_on_a_narrow_screen(directories: dict[str, Path], kind: str) -> None:
-    shown = fit(directories[kind] / "report.html", 500)
-    assert (shown.width, shown.wide, shown.out) == (500, 0, 0)
-    assert min(shown.tables, shown.texts) > 0
+    page = tmp_path / "page.html"
+    write(Page("", "", [section, Section("", pictures=pictures)]), page)
+    reports = [(directories[kind] / "report.html", 500) for kind in KINDS]
+    narrow, wide, *others = fits((page, 500), (page, 1200), *reports, within=tmp_path)
+    for fit, width, stacked in ((narrow, 500, 1), (wide, 1200, 0)):
+        assert fit == Fit(width, tables=2, wide=0, stacked=stacked, texts=fit.texts, out=0)
+        assert fit.texts > 0
+    assert [(fit.width, fit.wide, fit.out) for fit in others] == [(500, 0, 0)] * len(KINDS)
+    assert min(min(fit.tables, fit.texts) for fit in others) > 0

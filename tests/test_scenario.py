@@ -181,9 +181,9 @@ def test_a_buffer_in_bdp_needs_a_round_trip_time() -> None:
         load(NO_RTT.replace(', queue = "codel"', ""))
 
 
-def test_the_command_line_tells_the_warning(sojourn: Command, tmp_path: Path) -> None:
+def test_the_command_line_tells_the_warning(called: Command, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(NO_RTT)
-    ran = sojourn("run", "x.toml", "--no-figures")
+    ran = called("run", "x.toml", "--no-figures")
     assert ran.returncode == 0
     assert ran.stderr.startswith(
         "sojourn: warning: flows.0.rtt: is not given, so it is 0 ms, which"

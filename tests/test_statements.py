@@ -71,14 +71,14 @@ def test_a_missing_row_is_named() -> None:
     assert judged[1] == Finding(None, "needs published and measured x")
 
 
-def test_the_file_has_the_form_that_others_read(sojourn: Command, tmp_path: Path) -> None:
+def test_the_file_has_the_form_that_others_read(called: Command, tmp_path: Path) -> None:
     law = (
         "--where",
         "law=fixed window's throughput",
         "--where",
         "law=fixed window's queueing delay",
     )
-    assert sojourn("reproduce", "theory", *law, "--out", "out").returncode == 0
+    assert called("reproduce", "theory", *law, "--out", "out").returncode == 0
     with (tmp_path / "out/tables/statements.csv").open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         rows = {row["id"]: row for row in reader}

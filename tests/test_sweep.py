@@ -162,11 +162,11 @@ def test_a_failing_run_is_recorded_and_the_rest_goes_on(
     assert not table.failures(tmp_path)
 
 
-def test_values_that_do_not_go_together_fail_alone(sojourn: Command, sweep_file: Path) -> None:
+def test_values_that_do_not_go_together_fail_alone(called: Command, sweep_file: Path) -> None:
     text = SWEEP.replace('"flows.0.cca" = ["reno", "cubic"]', '"flows.0.start" = ["0 s", "2 s"]')
     text += '"flows.0.stop" = ["3 s", "1 s"]\n'
     sweep_file.write_text(text.replace("replications = 4", "replications = 1"))
-    done = sojourn("sweep", sweep_file, "--format", "csv")
+    done = called("sweep", sweep_file, "--format", "csv")
     assert done.returncode == 1
     assert "12 runs: 12 run now, 0 stored before, 3 failed" in done.stderr
     assert "flows.0" in done.stderr
@@ -244,20 +244,20 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.needs("mount")
 def test_a_full_disk_is_told_and_loses_nothing_stored(
-    small_disk: Path, sweep_file: Path, sojourn: Command
+    small_disk: Path, sweep_file: Path, called: Command
 ) -> None:
-    first = sojourn("sweep", sweep_file, "--out", small_disk, "--set", "sweep.replications=1")
+    first = called("sweep", sweep_file, "--out", small_disk, "--set", "sweep.replications=1")
     assert first.returncode == 0, first.stderr
     before = count(small_disk)
     (small_disk / "ballast").write_bytes(b"x" * (shutil.disk_usage(small_disk).free))
-    full = sojourn("sweep", sweep_file, "--out", small_disk)
+    full = called("sweep", sweep_file, "--out", small_disk)
     assert full.returncode == 1
     assert "No space left" in full.stderr
     assert "Traceback" not in full.stderr
     assert count(small_disk) == before
     (small_disk / "ballast").unlink()
     shutil.rmtree(small_disk / "quarantine", ignore_errors=True)
-    resumed = sojourn("sweep", sweep_file, "--out", small_disk, "--set", "sweep.replications=2")
+    resumed = called("sweep", sweep_file, "--out", small_disk, "--set", "sweep.replications=2")
     assert resumed.returncode == 0, resumed.stderr
     assert count(small_disk) == 2 * before
 
@@ -266,9 +266,9 @@ def test_a_full_disk_is_told_and_loses_nothing_stored(
 
 
 def test_command_prints_tables_and_writes_the_summary(
-    sojourn: Command, sweep_file: Path, tmp_path: Path
+    called: Command, sweep_file: Path, tmp_path: Path
 ) -> None:
-    done = sojourn("sweep", sweep_file, "--columns", "flows.0.cca")
+    done = called("sweep", sweep_file, "--columns", "flows.0.cca")
     assert done.returncode == 0, done.stderr
     assert f"{RUNS} runs: {RUNS} run now, 0 stored before, 0 failed" in done.stderr
     assert max(len(line) for line in done.stdout.splitlines()) <= 100

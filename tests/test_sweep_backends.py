@@ -14,8 +14,7 @@ import pytest
 
 import sojourn
 from conftest import Command
-from fake_commands import RUNS, SWEEP, command, line, made
-from sojourn import backends
+from fake_commands import RUNS, SWEEP, line, made
 from sojourn.backends import live, sim
 from sojourn.backends.kernel import On
 from sojourn.campaign.keys import run_key
@@ -35,29 +34,18 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the fake backend has been asked for."""
-    monkeypatch.setenv("FAKE_RUNS", str(tmp_path / "notes"))
-    return tmp_path / "notes"
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The backend, in this process."""
-    monkeypatch.setitem(backends.NAMES, "fake", "fake_backend")
-
-
 # What is stored
 
 
-def test_a_sweep_on_another_backend_is_stored_and_not_run_again(file: Path, notes: Path) -> None:
-    first = command(file, "sweep", file, "--backend", "fake")
+def test_a_sweep_on_another_backend_is_stored_and_not_run_again(
+    file: Path, faked: Command, notes: Path
+) -> None:
+    first = faked("sweep", file, "--backend", "fake")
     assert first.returncode == 0, first.stderr
     assert f"{RUNS} run now, 0 stored before" in first.stderr
     assert "results/two-flows-fake" in first.stderr
     assert made(notes) == RUNS
-    again = command(file, "sweep", file, "--backend", "fake")
+    again = faked("sweep", file, "--backend", "fake")
     assert f"0 run now, {RUNS} stored before" in again.stderr
     assert again.stdout == first.stdout
     assert made(notes) == RUNS
@@ -69,7 +57,7 @@ def test_a_sweep_on_another_backend_is_stored_and_not_run_again(file: Path, note
 
 @pytest.mark.concurrent
 def test_a_killed_sweep_goes_on_where_it_was(
-    file: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, notes: Path, faked: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_SECONDS", "1.5")
     arguments = ("sweep", file, "--backend", "fake", "--jobs", 1)
@@ -84,7 +72,7 @@ def test_a_killed_sweep_goes_on_where_it_was(
     stored = sojourn.open(directory).runs["key"].n_unique()
     assert 0 < stored < RUNS
     before = made(notes)
-    done = command(file, *arguments)
+    done = faked(*arguments)
     assert f"{RUNS - stored} run now, {stored} stored before" in done.stderr
     assert made(notes) - before == RUNS - stored
 
@@ -108,15 +96,15 @@ def test_an_interrupted_sweep_ends_what_is_under_way(
 
 
 def test_what_the_machine_lacks_is_no_failure_of_a_run(
-    file: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, faked: Command, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_MOST", "1")
     arguments = ("sweep", file, "--backend", "fake", "--jobs", 1)
-    ended = command(file, *arguments)
+    ended = faked(*arguments)
     assert ended.returncode == 2
     assert ended.stderr.endswith("sojourn: backend: the fake needs what is missing\n")
     monkeypatch.delenv("FAKE_MOST")
-    assert f"{RUNS - 1} run now, 1 stored before" in command(file, *arguments).stderr
+    assert f"{RUNS - 1} run now, 1 stored before" in faked(*arguments).stderr
     assert made(notes) == RUNS
 
 
@@ -131,20 +119,22 @@ def test_flows_alone_in_a_live_run_that_is_invalid_give_no_number(
         live.alone(load(SWEEP).canonical)((0,))
 
 
-def test_backends_do_not_share_a_directory(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_backends_do_not_share_a_directory(
+    file: Path, faked: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = ("--out", "out")
-    assert command(file, "sweep", file, *out).returncode == 0
-    refused = command(file, "sweep", file, *out, "--backend", "fake")
+    assert faked("sweep", file, *out).returncode == 0
+    refused = faked("sweep", file, *out, "--backend", "fake")
     assert refused.returncode == 2
     message = "--out out: holds another sweep: of the simulator, not of fake (build 1)"
     assert message in refused.stderr
-    replaced = command(file, "sweep", file, *out, "--backend", "fake", "--force")
+    replaced = faked("sweep", file, *out, "--backend", "fake", "--force")
     assert f"{RUNS} run now" in replaced.stderr
     assert set(sojourn.open(file.parent / "out").runs["backend"]) == {"fake"}
     monkeypatch.setenv("FAKE_BUILD", "2")
-    other = command(file, "sweep", file, *out, "--backend", "fake")
+    other = faked("sweep", file, *out, "--backend", "fake")
     assert "of fake (build 1), not of fake (build 2)" in other.stderr
-    assert "of fake (build 1), not of the simulator" in command(file, "sweep", file, *out).stderr
+    assert "of fake (build 1), not of the simulator" in faked("sweep", file, *out).stderr
 
 
 def test_the_simulators_runs_keep_their_keys(fake: None) -> None:
@@ -157,45 +147,47 @@ def test_the_simulators_runs_keep_their_keys(fake: None) -> None:
 
 
 def test_what_was_stored_before_backends_were_named_stays_valid(
-    file: Path, sojourn: Command
+    file: Path, called: Command
 ) -> None:
-    assert sojourn("sweep", file, "--out", "out").returncode == 0
+    assert called("sweep", file, "--out", "out").returncode == 0
     Batches(file.parent / "out").rewrite(lambda rows: rows.drop("backend"))
     # Two spellings of the same rates: each is a point, and the same run.
     file.write_text(SWEEP.replace('"4 Mbit/s"]', '"4 Mbit/s", "4000 kbit/s"]'))
-    again = sojourn("sweep", file, "--out", "out")
+    again = called("sweep", file, "--out", "out")
     assert again.returncode == 0, again.stderr
     assert f"0 run now, {RUNS + 2} stored before" in again.stderr
     file.write_text(file.read_text().replace("[sweep]", '[sweep]\nmetrics = ["harm_delay_l4"]'))
-    renewed = sojourn("sweep", file, "--out", "out")
+    renewed = called("sweep", file, "--out", "out")
     assert "anew from their samples" in renewed.stderr
     assert f"0 run now, {RUNS + 2} stored before" in renewed.stderr
 
 
 @pytest.mark.long
-def test_stored_sweeps_of_two_backends_are_compared_and_shown(file: Path) -> None:
+def test_stored_sweeps_of_two_backends_are_compared_and_shown(file: Path, faked: Command) -> None:
     for name in ("sim", "fake"):
-        assert command(file, "sweep", file, "--backend", name, "--out", name).returncode == 0
-    compared = command(file, "compare", "sim", "fake", "--format", "csv", "--out", "compared")
+        assert faked("sweep", file, "--backend", name, "--out", name).returncode == 0
+    compared = faked("compare", "sim", "fake", "--format", "csv", "--out", "compared")
     assert compared.returncode == 0, compared.stderr
     verdicts = pl.read_csv(compared.stdout.encode())["verdict"]
     assert not {"better", "worse", "different"} & set(verdicts)
-    assert command(file, "report", "fake").returncode == 0
+    assert faked("report", "fake").returncode == 0
     assert (file.parent / "fake" / "report.html").exists()
     drawn = ("--x", "topology.bottleneck.rate", "--y", "utilization_l1", "--out", "a.svg")
-    assert command(file, "plot", "fake", *drawn).returncode == 0
+    assert faked("plot", "fake", *drawn).returncode == 0
 
 
-def test_parts_of_a_sweep_are_merged_unless_of_different_backends(file: Path) -> None:
+def test_parts_of_a_sweep_are_merged_unless_of_different_backends(
+    file: Path, faked: Command
+) -> None:
     for part, name in (("1/2", "fake"), ("2/2", "fake"), ("2/2", "sim")):
         out = f"{name}-{part[0]}"
-        done = command(file, "sweep", file, "--backend", name, "--shard", part, "--out", out)
+        done = faked("sweep", file, "--backend", name, "--shard", part, "--out", out)
         assert done.returncode == 0, done.stderr
-    merged = command(file, "merge", "fake-1", "fake-2", "--out", "whole")
+    merged = faked("merge", "fake-1", "fake-2", "--out", "whole")
     assert merged.returncode == 0, merged.stderr
-    resumed = command(file, "sweep", file, "--backend", "fake", "--out", "whole")
+    resumed = faked("sweep", file, "--backend", "fake", "--out", "whole")
     assert f"0 run now, {RUNS} stored before" in resumed.stderr
-    mixed = command(file, "merge", "fake-1", "sim-2", "--out", "mixed")
+    mixed = faked("merge", "fake-1", "sim-2", "--out", "mixed")
     assert mixed.returncode == 2
     assert "run on another backend; keep them apart" in mixed.stderr
 
@@ -206,39 +198,41 @@ def test_parts_of_a_sweep_are_merged_unless_of_different_backends(file: Path) ->
 @pytest.mark.parametrize("name", ["simulator", "sim:6.12", "kernel:"])
 @pytest.mark.parametrize("arguments", [("sweep", "grid.toml"), ("evaluate", "reno", "--quick")])
 def test_a_wrong_name_is_refused_with_the_list(
-    file: Path, sojourn: Command, name: str, arguments: tuple[str, ...]
+    file: Path, called: Command, name: str, arguments: tuple[str, ...]
 ) -> None:
-    done = sojourn(*arguments, "--backend", name)
+    done = called(*arguments, "--backend", name)
     assert done.returncode == 2
     assert f"--backend: '{name}' given; allowed: sim, live, kernel, kernel:VERSION" in done.stderr
 
 
-def test_several_backends_are_for_single_runs(file: Path, sojourn: Command) -> None:
-    done = sojourn("sweep", file, "--backend", "both")
+def test_several_backends_are_for_single_runs(file: Path, called: Command) -> None:
+    done = called("sweep", file, "--backend", "both")
     assert done.returncode == 2
     assert "--backend: both given; allowed is one here" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [("sweep", "grid.toml"), ("evaluate", "reno", "--quick")])
 def test_without_a_kernel_it_is_said_how_to_build_one(
-    file: Path, sojourn: Command, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+    file: Path, called: Command, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(file.parent / "nothing"))
-    done = sojourn(*arguments, "--backend", "kernel")
+    done = called(*arguments, "--backend", "kernel")
     assert done.returncode == 2
     assert "no kernel is built; to build one: sojourn kernel build" in done.stderr
     assert not (file.parent / "results").exists()
 
 
-def test_what_a_backend_lacks_is_refused_before_the_first_run(file: Path, notes: Path) -> None:
-    unknown = command(file, "sweep", file, "--backend", "fake", "--set", "flows.0.cca=copa")
+def test_what_a_backend_lacks_is_refused_before_the_first_run(
+    file: Path, faked: Command, notes: Path
+) -> None:
+    unknown = faked("sweep", file, "--backend", "fake", "--set", "flows.0.cca=copa")
     assert unknown.returncode == 2
     assert "flows.0.cca: 'copa' given; the fake has: reno, cubic, bbr" in unknown.stderr
     file.write_text(SWEEP + '"flows.*.cca" = ["reno", "copa"]\n')
-    among = command(file, "sweep", file, "--backend", "fake")
+    among = faked("sweep", file, "--backend", "fake")
     assert among.returncode == 2
     assert "sweep.grid.\"flows.*.cca\"[1] = 'copa': 'copa' given" in among.stderr
-    evaluated = command(file, "evaluate", "copa", "--backend", "fake", "--quick")
+    evaluated = faked("evaluate", "copa", "--backend", "fake", "--quick")
     assert evaluated.returncode == 2
     assert "CCA copa: experiment single-flow" in evaluated.stderr
     assert made(notes) == 0
@@ -281,16 +275,16 @@ def test_a_kernel_is_asked_for_all_that_it_may_refuse(kernels: None) -> None:
 @pytest.mark.concurrent
 @pytest.mark.needs("linux")
 def test_a_kernel_lacks_a_control_and_its_failures_are_stored(
-    file: Path, kernels: None, sojourn: Command
+    file: Path, kernels: None, called: Command
 ) -> None:
     on = ("sweep", file, "--backend", "kernel:9.9")
-    lacking = sojourn(*on, "--set", "flows.0.cca=copa")
+    lacking = called(*on, "--set", "flows.0.cca=copa")
     assert lacking.returncode == 2
     assert "'copa' given; a kernel in virtual time has: bbr, bic" in lacking.stderr
     external = 'flows.0.cca={ kind = "python", path = "fixed.py", class = "Fixed" }'
     (file.parent / "fixed.py").write_text(FIXED)
-    assert "--backend sim" in sojourn(*on, "--set", external).stderr
-    failing = sojourn(*on)
+    assert "--backend sim" in called(*on, "--set", external).stderr
+    failing = called(*on)
     assert failing.returncode == 1
     assert f"{RUNS} runs failed" in failing.stderr
     assert "Kernel panic - not syncing: it is broken" in failing.stderr

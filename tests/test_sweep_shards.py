@@ -74,24 +74,22 @@ def test_shards_are_the_plan_in_turn() -> None:
         assert shard == whole[part - 1 :: 3]
 
 
-def test_shards_as_a_user_runs_and_merges_them(
-    sojourn: Command, file: Path, tmp_path: Path
-) -> None:
+def test_shards_as_a_user_runs_and_merges_them(called: Command, file: Path, tmp_path: Path) -> None:
     parts = [tmp_path / "results" / f"two-flows-{part}-of-3" for part in (1, 2, 3)]
     for part in (1, 2, 3):
-        done = sojourn("sweep", file, "--shard", f"{part}/3", "--format", "csv")
+        done = called("sweep", file, "--shard", f"{part}/3", "--format", "csv")
         assert done.returncode == 0, done.stderr
         assert "8 runs: " in done.stderr
-    some = sojourn("merge", *parts[:2], "--out", "whole")
+    some = called("merge", *parts[:2], "--out", "whole")
     assert "16 of 24 runs stored, 0 failed" in some.stderr
     assert "8 runs are missing: sojourn sweep FILE --out whole" in some.stderr
     for _ in range(2):  # merging again changes nothing
-        united = sojourn("merge", *parts, "--out", "whole")
+        united = called("merge", *parts, "--out", "whole")
         assert united.returncode == 0, united.stderr
         assert "24 of 24 runs stored, 0 failed" in united.stderr
-    again = sojourn("sweep", file, "--out", "whole", "--format", "csv")
+    again = called("sweep", file, "--out", "whole", "--format", "csv")
     assert "24 runs: 0 run now, 24 stored before, 0 failed" in again.stderr
-    single = sojourn("sweep", file, "--out", "single", "--format", "csv")
+    single = called("sweep", file, "--out", "single", "--format", "csv")
     assert single.returncode == 0
     assert stored(tmp_path / "whole").equals(stored(tmp_path / "single"))
     assert Samples(tmp_path / "whole", print).keys() == set(stored(tmp_path / "whole")["key"])
@@ -100,23 +98,23 @@ def test_shards_as_a_user_runs_and_merges_them(
 
 
 @pytest.mark.parametrize("shard", ["0/3", "4/3", "3", "a/b", "1/0"])
-def test_wrong_shards_are_explained(sojourn: Command, file: Path, shard: str) -> None:
-    done = sojourn("sweep", file, "--shard", shard)
+def test_wrong_shards_are_explained(called: Command, file: Path, shard: str) -> None:
+    done = called("sweep", file, "--shard", shard)
     assert done.returncode == 2
     assert "expected I/N" in done.stderr
 
 
-def test_other_sweeps_are_not_merged(sojourn: Command, file: Path, tmp_path: Path) -> None:
+def test_other_sweeps_are_not_merged(called: Command, file: Path, tmp_path: Path) -> None:
     for out, change in (("a", "duration=1 s"), ("b", "duration=2 s"), ("c", "name=other")):
-        sojourn("sweep", file, "--out", out, "--set", change, "--set", "sweep.replications=1")
-    refused = sojourn("merge", "a", "b", "--out", "d")
+        called("sweep", file, "--out", out, "--set", change, "--set", "sweep.replications=1")
+    refused = called("merge", "a", "b", "--out", "d")
     assert refused.returncode == 2
     assert "b: its document differs from that of a: it is of another scenario" in refused.stderr
     assert not (tmp_path / "d" / "runs").exists()
     before = stored(tmp_path / "b")
-    assert sojourn("merge", "a", "--out", "b").returncode == 2
+    assert called("merge", "a", "--out", "b").returncode == 2
     assert stored(tmp_path / "b").equals(before)
-    nothing = sojourn("merge", "a", "missing", "--out", "d")
+    nothing = called("merge", "a", "missing", "--out", "d")
     assert nothing.returncode == 2
     assert "missing: not a result directory" in nothing.stderr
 
@@ -174,8 +172,8 @@ def test_parts_of_another_build_are_refused(tmp_path: Path) -> None:
 # What a sweep would take
 
 
-def test_dry_run_as_a_user_types_it(sojourn: Command, file: Path, tmp_path: Path) -> None:
-    done = sojourn("sweep", file, "--dry-run", "--jobs", "1")
+def test_dry_run_as_a_user_types_it(called: Command, file: Path, tmp_path: Path) -> None:
+    done = called("sweep", file, "--dry-run", "--jobs", "1")
     assert done.returncode == 0, done.stderr
     assert "24 runs: 8 stored or the same as others, 16 to run" in done.stdout
     assert re.search(
@@ -183,8 +181,8 @@ def test_dry_run_as_a_user_types_it(sojourn: Command, file: Path, tmp_path: Path
     )
     assert "estimated by running 5 of them, one at a time" in done.stdout
     assert not (tmp_path / "results").exists()
-    sojourn("sweep", file, "--format", "csv")
-    again = sojourn("sweep", file, "--dry-run")
+    called("sweep", file, "--format", "csv")
+    again = called("sweep", file, "--dry-run")
     assert again.stdout == "24 runs: all are stored, nothing to run\n"
 
 

@@ -199,31 +199,31 @@ def test_first_values_that_do_not_go_together_blame_the_grid() -> None:
 # The command
 
 
-def test_equal_points_and_identical_replications_as_told(sojourn: Command, tmp_path: Path) -> None:
+def test_equal_points_and_identical_replications_as_told(called: Command, tmp_path: Path) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(OFF + '[sweep.grid]\n"flows.0.cca" = ["reno", { kind = "reno", beta = 0.5 }]\n')
     chosen = ("--metrics", "mean_agg_throughput_l4,mean_srtt_l4", "--metric", "utilization_l1")
-    done = sojourn("sweep", file, *chosen)
+    done = called("sweep", file, *chosen)
     assert done.returncode == 0, done.stderr
     assert "10 runs: 5 run now, 0 stored before, 5 equal to another point, 0 failed" in done.stderr
     assert "replications at 2 of 2 points are not independent" in done.stderr
     assert "(n = 5, identical)" in done.stdout
     for metric in ("mean_agg_throughput_l4 (Mbit/s)", "mean_srtt_l4 (ms)", "utilization_l1"):
         assert f"{metric}: mean ± 95 % confidence\n" in done.stdout
-    again = sojourn("sweep", file, *chosen)
+    again = called("sweep", file, *chosen)
     assert "10 runs: 0 run now, 10 stored before, 0 failed" in again.stderr
-    wrong = sojourn("sweep", file, "--metrics", "mean_srtt")
+    wrong = called("sweep", file, "--metrics", "mean_srtt")
     assert wrong.returncode == 2
     assert "did you mean" in wrong.stderr
-    further = sojourn("sweep", file, "--metrics", "harm_delay_l4")
+    further = called("sweep", file, "--metrics", "harm_delay_l4")
     assert further.returncode == 2
     assert "harm_delay_l4 needs further runs" in further.stderr
 
 
-def test_seed_of_a_sweep(sojourn: Command, tmp_path: Path) -> None:
+def test_seed_of_a_sweep(called: Command, tmp_path: Path) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(SWEEP)
-    done = sojourn("sweep", file, "--seed", "100", "--out", "out", "--format", "csv")
+    done = called("sweep", file, "--seed", "100", "--out", "out", "--format", "csv")
     assert done.returncode == 0, done.stderr
     rows = Batches(tmp_path / "out").read(["seed"])
     assert set(rows["seed"]) == {100, 101, 102, 103, 104}

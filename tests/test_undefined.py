@@ -50,8 +50,8 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_json_has_null(sojourn: Command, mixed: Path) -> None:
-    flows = json.loads(sojourn("run", mixed, "--format", "json", "--no-figures").stdout)["flows"]
+def test_json_has_null(called: Command, mixed: Path) -> None:
+    flows = json.loads(called("run", mixed, "--format", "json", "--no-figures").stdout)["flows"]
     for metric, flows_with in DEFINED.items():
         values = {str(flow["id"]): flow["metrics"][metric] for flow in flows}
         assert {i for i, value in values.items() if value is not None} == flows_with, metric
@@ -62,8 +62,8 @@ def test_json_has_null(sojourn: Command, mixed: Path) -> None:
     )
 
 
-def test_csv_is_empty(sojourn: Command, mixed: Path) -> None:
-    printed = sojourn("run", mixed, "--format", "csv", "--no-figures").stdout
+def test_csv_is_empty(called: Command, mixed: Path) -> None:
+    printed = called("run", mixed, "--format", "csv", "--no-figures").stdout
     rows = list(csv.DictReader(io.StringIO(printed)))
     for metric, flows in DEFINED.items():
         values = {
@@ -72,8 +72,8 @@ def test_csv_is_empty(sojourn: Command, mixed: Path) -> None:
         assert {i for i, value in values.items() if value} == flows, metric
 
 
-def test_parquet_has_null(sojourn: Command, mixed: Path, tmp_path: Path) -> None:
-    assert sojourn("run", mixed, "--no-figures", "--out", "out").returncode == 0
+def test_parquet_has_null(called: Command, mixed: Path, tmp_path: Path) -> None:
+    assert called("run", mixed, "--no-figures", "--out", "out").returncode == 0
     table = pl.read_parquet(tmp_path / "out" / "metrics_flows.parquet")
     for metric, flows in DEFINED.items():
         defined = table.filter(pl.col(metric).is_not_null())["id"]
@@ -81,11 +81,11 @@ def test_parquet_has_null(sojourn: Command, mixed: Path, tmp_path: Path) -> None
         assert not table[metric].cast(pl.Float64).is_nan().any()
 
 
-def test_groups_and_the_network_are_members_of_a_sweep(sojourn: Command, tmp_path: Path) -> None:
+def test_groups_and_the_network_are_members_of_a_sweep(called: Command, tmp_path: Path) -> None:
     grid = '[sweep]\nreplications = 2\n[sweep.grid]\n"flows.0.rtt" = ["10 ms", "20 ms"]\n'
     (tmp_path / "grid.toml").write_text(TWO_FLOWS + grid)
     metrics = ("--metrics", "mean_flow_srtt_l4,throughput_ratio_l4")
-    done = sojourn("sweep", "grid.toml", *metrics, "--out", "out")
+    done = called("sweep", "grid.toml", *metrics, "--out", "out")
     assert done.returncode == 0, done.stderr
     for told in ("network", "cca:reno", "cca:cubic"):
         assert told in done.stdout

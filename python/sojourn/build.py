@@ -51,36 +51,38 @@ def identity() -> str:
 @cache
 def _digest(functions: tuple[Callable[..., Any], ...]) -> str:
     digest = hashlib.blake2b(digest_size=6)
-    for module in _used_by(function.__module__ for function in functions):
-        digest.update(_code(module).encode())
+    used = _used_by(function.__module__ for function in functions)
+    for module in sorted(used):
+        digest.update(used[module].encode())
     for function in functions:
         if not _source(function.__module__):
             digest.update(_bytecode(function))
     return digest.hexdigest()
 
 
-def _used_by(modules: Iterable[str]) -> list[str]:
-    """These modules and all that they import of this package, but for its face, and of the
-    packages that they are in; by name.
+def _used_by(modules: Iterable[str]) -> dict[str, str]:
+    """The code of these modules and of all that they import of this package, but for its face, and
+    of the packages that they are in.
     """
     waiting = list(modules)
     packages = {_PACKAGE, *(_top(name) for name in waiting)}
-    found: set[str] = set()
+    found: dict[str, str] = {}
     while waiting:
         name = waiting.pop()
-        if name not in found and name != _PACKAGE and _source(name):
-            found.add(name)
-            waiting += (used for used in _imports(name) if _top(used) in packages)
-    return sorted(found)
+        if name not in found and name != _PACKAGE and (path := _source(name)):
+            tree = syntax.tree(path.read_text(encoding="utf-8"))
+            waiting += (used for used in _imports(name, tree) if _top(used) in packages)
+            found[name] = _undocumented(tree)
+    return found
 
 
 def _top(module: str) -> str:
     return module.partition(".")[0]
 
 
-def _imports(module: str) -> Iterator[str]:
+def _imports(module: str, tree: ast.Module) -> Iterator[str]:
     """What a module imports, at its top or in its functions, and names that may be modules, too."""
-    for node in ast.walk(syntax.tree(_text(module))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             whole = (alias.name.split(".") for alias in node.names)
             yield from (".".join(path[:end]) for path in whole for end in range(1, len(path) + 1))
@@ -99,22 +101,16 @@ def _base(module: str, node: ast.ImportFrom) -> str:
     return ".".join([*path[:kept], *filter(None, [node.module])])
 
 
-def _code(module: str) -> str:
-    return without_docstrings(_text(module))
-
-
 def without_docstrings(source: str) -> str:
     """The syntax tree of Python source as text, without docstrings; it has no comments."""
-    tree = syntax.tree(source)
+    return _undocumented(syntax.tree(source))
+
+
+def _undocumented(tree: ast.Module) -> str:
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
     return ast.dump(tree)
-
-
-def _text(module: str) -> str:
-    path = _source(module)
-    return path.read_text(encoding="utf-8") if path else ""
 
 
 @cache

@@ -31,7 +31,7 @@ def fit_all(figure: Figure, axes: Sequence[Axes], panels: Sequence[Panel]) -> No
 
 def fit(ax: Axes, names: Sequence[str]) -> None:
     """Breaks the names at an axis where they would meet, or, where their words are too long for
-    that, turns them upright and makes them small.
+    that, turns them upright, small, and breaks those that would take half of the axes' height.
     """
     gaps = _gaps(ax)
     if _apart(names, gaps):
@@ -40,6 +40,10 @@ def fit(ax: Axes, names: Sequence[str]) -> None:
     if _apart(broken, gaps) and max(name.count("\n") for name in broken) < _MOST_ROWS:
         ax.set_xticks(ax.get_xticks(), broken)
         return
+    half = max(1, int(LETTERS * ax.get_window_extent().height / ax.figure.dpi / 2))
+    word = max((len(word) for name in names for word in name.split()), default=0)
+    room = max(half, min(word, 2 * half))  # rather than within a word
+    ax.set_xticks(ax.get_xticks(), [fill(name, room) for name in names])
     size = min(_LARGEST_SIZE, max(_LEAST_SIZE, _UPRIGHT_SIZE / len(names)))
     ax.tick_params(axis="x", rotation=90, labelsize=size)
 

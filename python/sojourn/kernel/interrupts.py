@@ -4,7 +4,7 @@ messages each; the kernel runs on by itself until it has sent something.
 
 from __future__ import annotations
 
-from sojourn.kernel.change import Change
+from sojourn.kernel.change import Change, exactly
 
 _WHY = "interrupts come with the calendar's message"
 _TIME, _DRIVER = "arch/um/kernel/time.c", "arch/um/drivers/virtio_uml.c"
@@ -118,6 +118,14 @@ CHANGES = (
         "\ttime_travel_ext_waiting--;\n"
         "\tif (sojourn_rings)\n"
         "\t\t__time_travel_add_event(&sojourn_event, time_travel_time);\n",
+        _WHY,
+    ),
+    # A second one may come while the first waits for interrupts to be on again: there is no new
+    # event then, and time has not come as far as the next one.
+    Change(
+        _TIME,
+        exactly("\t\tif (e == time_travel_first_event()) {"),
+        "\t\tif (e == time_travel_first_event() && time_travel_time == e->time) {",
         _WHY,
     ),
     Change(

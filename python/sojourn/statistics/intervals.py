@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from sojourn.statistics.values import CONFIDENCE, Interval, Values, defined
 
@@ -17,6 +16,8 @@ def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval
     """Of the mean; ``None`` where values are fewer than two or all equal: they say nothing about
     their spread.
     """
+    from scipy.special import stdtrit
+
     known = defined(values)
     if len(np.unique(known)) < 2:
         return None

@@ -22,7 +22,6 @@ from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
 from sojourn.statistics.values import CONFIDENCE, Interval, Values, defined
 
@@ -74,6 +73,8 @@ def difference(
     """``pilots`` are the values that said how many there are; if paired, those of the same runs
     in the same places.
     """
+    from scipy.special import stdtr
+
     parts = [(a - b, pilots[0] - pilots[1])] if paired else [(a, pilots[0]), (b, pilots[1])]
     least = min(len(pilot) for _, pilot in parts)
     if least < 2 or not any(np.ptp(pilot) for _, pilot in parts):
@@ -91,4 +92,6 @@ def difference(
 
 def t_quantile(count: ArrayLike) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """Student's, of a two-sided interval from so many values."""
+    from scipy.special import stdtrit
+
     return np.asarray(stdtrit(np.clip(np.asarray(count) - 1, 1, None), 0.5 + CONFIDENCE / 2))

@@ -9,7 +9,8 @@
 //!
 //! Deviation: acknowledgments are packets of their own, where Linux lets a segment that is sent in
 //! the other direction carry one. The first window of the end that asks is that of one that accepts,
-//! a segment more than Linux's.
+//! a segment more than Linux's. There is no FIN: where a connection carries one response, with an odd
+//! number of segments, the last acknowledgment may wait, while Linux's client closes and sends it.
 
 use super::{Receiver, Sender};
 use crate::counters::FlowCounters;
