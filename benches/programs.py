@@ -85,10 +85,10 @@ def once(there: Path, line: tuple[str, str, str]) -> tuple[float, float, int]:
     subprocess.run(command, cwd=there, check=True, capture_output=True)
     took = processor() - began
     manifest = json.loads((there / "out" / "manifest.json").read_text(encoding="utf-8"))
-    ends = [one["ended"] for one in manifest["programs"] if one["ended"] is not None]
+    ends = [one["ended"] for one in manifest["programs"] if "ended" in one]
     events = pl.scan_parquet(there / "out" / "packets.parquet")
-    offered = events.filter(pl.col("event") == "enqueue").select(pl.len()).collect().item()
-    return took, max(ends), int(offered)
+    delivered = events.filter(pl.col("event") == "deliver").select(pl.len()).collect().item()
+    return took, max(ends), int(delivered)
 
 
 def main() -> None:
