@@ -103,6 +103,8 @@ CAPABILITIES: dict[str, Probe] = {
     "compiler": programs("gcc", package="gcc"),
     "bpf-compiler": succeeds("clang", "-target", "bpf", "-fsyntax-only", "-xc", "/dev/null"),
     "aioquic": where(find_spec("aioquic") is not None, "it is not installed"),
+    # Programs are built from it.
+    "crates": succeeds("cargo", "info", "--quiet", "quinn"),
     "curl": programs("curl", package="curl"),
     "iperf3": programs("iperf3", package="iperf3"),
     "nginx": programs("nginx", package="nginx"),
