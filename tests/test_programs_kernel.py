@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from conftest import ROOT, Command, Offspring
@@ -186,20 +187,37 @@ def test_a_program_that_spins_is_named_and_ended(
     assert not offspring()
 
 
-def test_nothing_is_left_of_a_killed_run(file: Path, tmp_path: Path, offspring: Offspring) -> None:
-    line = [sys.executable, "-m", "sojourn", "kernel", "run", str(file), "--out", "out"]
-    line += ["--on", "receiver", "touch began; while :; do :; done", "--", "sleep", "9"]
-    process = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 30
-    while not any("linux" in entry for entry in offspring()) and time.monotonic() < until:
+def begun(file: Path, tmp_path: Path, *line: str) -> tuple[psutil.Process, list[psutil.Process]]:
+    """A run whose programs have begun, in a session of its own, and the processes of its guest,
+    which have nothing of its environment.
+    """
+    command = [sys.executable, "-m", "sojourn", "kernel", "run", str(file), "--out", "out", *line]
+    run = psutil.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL, start_new_session=True)
+    until = time.monotonic() + 60
+    while len(guest := run.children(recursive=True)) < 3 and time.monotonic() < until:
         time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    until = time.monotonic() + 20
-    while offspring() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert offspring() == []
+    assert len(guest) >= 3
+    return run, guest
+
+
+def test_nothing_is_left_of_a_killed_run(file: Path, tmp_path: Path) -> None:
+    spins = ("--on", "receiver", "touch began; while :; do :; done", "--", "sleep", "9")
+    run, guest = begun(file, tmp_path, *spins)
+    run.kill()
+    run.wait()
+    _, left = psutil.wait_procs(guest, timeout=20)
+    assert left == []
     assert not (tmp_path / "began").exists()
+
+
+def test_a_run_that_was_stopped_goes_on(file: Path, tmp_path: Path) -> None:
+    """As by Ctrl-Z and fg at a terminal."""
+    run, _ = begun(file, tmp_path, "--", "sh", "-c", "for i in $(seq 300); do /bin/true; done")
+    os.killpg(run.pid, signal.SIGSTOP)
+    time.sleep(0.2)
+    assert run.is_running()
+    os.killpg(run.pid, signal.SIGCONT)
+    assert run.wait(60) == 0
 
 
 def test_two_installations_give_the_same(file: Path, tmp_path: Path) -> None:

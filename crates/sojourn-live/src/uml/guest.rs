@@ -4,6 +4,7 @@ use std::fs::{File, Permissions};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -69,6 +70,8 @@ impl Guest {
         command.args(arguments(image, wanted));
         command.env_clear().env("SOJOURN_SEED", wanted.seed.to_string());
         command.stdin(Stdio::null()).stdout(copy()?).stderr(copy()?);
+        // What a terminal stops and continues is whoever drives it, for which it waits.
+        command.process_group(0);
         let doors = std::iter::once(calendar).chain(cards);
         become_guest(&mut command, doors.map(|door| door.name.as_raw_fd()).collect(), FIRST_DOOR);
         let running = |path: &Path| format!("running the kernel {}", path.display());
