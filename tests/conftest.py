@@ -148,17 +148,18 @@ def call(*arguments: object) -> subprocess.CompletedProcess[str]:
 
     argv = ["sojourn", *map(str, arguments)]
     out, err = io.StringIO(), io.StringIO()
-    heard = signal.getsignal(signal.SIGINT)
+    heard = {number: signal.getsignal(number) for number in interruption.SIGNALS}
     with (
         mock.patch.object(sys, "argv", argv),
         mock.patch.object(warnings, "showwarning", warnings.showwarning),  # which it replaces
-        mock.patch.object(interruption._state, "came", False),  # to an earlier test
+        mock.patch.object(interruption._state, "came", 0),  # to an earlier test
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         pytest.raises(SystemExit) as ended,
     ):
         main()
-    signal.signal(signal.SIGINT, heard)  # one that was interrupted no longer listens
+    for number, handler in heard.items():  # one that was interrupted no longer listens
+        signal.signal(number, handler)
     status = int(ended.value.code or 0)
     return subprocess.CompletedProcess(argv, status, out.getvalue(), err.getvalue())
 

@@ -62,7 +62,7 @@ def run(
 
 
 def measure(
-    canonical: Document, progress: Progress | None = None
+    canonical: Document, progress: Progress | None = None, spool: Path | None = None
 ) -> tuple[RunData, dict[str, float]]:
     """Simulates; takes as long as it was told to."""
     _note("begins")

@@ -99,7 +99,6 @@ def run_programs(
         "hash": hashlib.blake2b(told.encode(), digest_size=16).hexdigest(),
         "output": output,
         "ended": ended,
-        "unfinished": [n for n in range(len(programs)) if n not in over],
         "unrouted": {("receiver", "flow-1.sender"): 3} if "flow-1" in scenario else {},
         "lacks": [],
         "killed": [],

@@ -360,10 +360,10 @@ def run_programs(
 ) -> dict[str, Any]:
     """A run of a scenario's programs, which ends when those have ended that are waited for.
 
-    ``place`` is JSON: ``cwd``, ``env``, ``files``, ``keep``. Returns what :func:`run_kernel` does,
-    and ``labels`` (for each flow the declared one whose way it took, and its name if a program
-    opened it), ``connections`` (numbers that packets have, numbers of flows), ``hash``, ``output``
-    (program, stream, time, bytes), ``ended`` (program, status, time), ``unfinished`` (programs),
+    ``place`` is JSON: ``cwd``, ``env``, ``files``, ``keep``, ``hidden``. Returns what
+    :func:`run_kernel` does, and ``labels`` (for each flow the declared one whose way it took, and
+    its name if a program opened it), ``connections`` (numbers that packets have, numbers of flows),
+    ``hash``, ``output`` (program, stream, time, bytes), ``ended`` (program, status, time),
     ``unrouted`` (packets by pairs of hosts), ``lacks`` (number of a system call, process),
     ``killed`` (processes), ``left_out`` (bytes of files). Times are in virtual seconds.
     """

@@ -1,4 +1,5 @@
-"""Interruptions (Ctrl-C) at the wrong moment: they wait.
+"""Interruptions (Ctrl-C) at the wrong moment: they wait. So do requests to end (SIGTERM) and the
+loss of the terminal (SIGHUP) once a command listens.
 
 Python raises :class:`KeyboardInterrupt` wherever the main thread is. Where that is in the middle of
 what compiled code has called, it comes out as something else; in the middle of storing, results are
@@ -17,12 +18,15 @@ from types import FrameType
 from typing import TypeVar
 
 Entered = TypeVar("Entered")
+#: What ends a command in order, unless it is ignored.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_DEFAULTS = (signal.default_int_handler, signal.SIG_DFL)
 
 
 @dataclass
 class _State:
-    #: Whether there has been one.
-    came: bool = False
+    #: The number of the last signal; 0 if there was none.
+    came: int = 0
     #: Whether it is to wait, and does.
     is_deferred: bool = False
     waits: bool = False
@@ -31,9 +35,9 @@ class _State:
 _state = _State()
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
+def _interrupt(number: int, _frame: FrameType | None) -> None:
     """The second one does not wait: whoever insists is heard."""
-    _state.came = True
+    _state.came = number
     if not _state.is_deferred or _state.waits:
         raise KeyboardInterrupt
     _state.waits = True
@@ -41,13 +45,21 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 def listen() -> None:
     """Has :func:`came` know of interruptions from now on, unless they are ignored."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
+    for number in SIGNALS:
+        if signal.getsignal(number) in _DEFAULTS:
+            signal.signal(number, _interrupt)
 
 
 def came() -> bool:
     """Whether there has been an interruption, whatever has been made of it."""
-    return _state.came
+    return bool(_state.came)
+
+
+def end() -> int:
+    """Hears no more of them: there is nothing left to interrupt. The status of what they end."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    return 128 + (_state.came or signal.SIGINT)
 
 
 @contextmanager
@@ -58,16 +70,19 @@ def deferred() -> Iterator[None]:
     """
     before = signal.getsignal(signal.SIGINT)
     is_deaf = before in (None, signal.SIG_IGN)
-    if _state.is_deferred or is_deaf or not _is_main_thread():
+    listens = any(signal.getsignal(number) is _interrupt for number in SIGNALS)
+    if _state.is_deferred or (is_deaf and not listens) or not _is_main_thread():
         yield
         return
-    signal.signal(signal.SIGINT, _interrupt)
+    if not is_deaf:
+        signal.signal(signal.SIGINT, _interrupt)
     _state.is_deferred = True
     try:
         yield
     finally:
         waits, _state.waits, _state.is_deferred = _state.waits, False, False
-        signal.signal(signal.SIGINT, before)
+        if not is_deaf:
+            signal.signal(signal.SIGINT, before)
     if waits and not isinstance(sys.exception(), KeyboardInterrupt):
         raise KeyboardInterrupt
 

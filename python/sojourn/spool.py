@@ -5,8 +5,13 @@ as a whole.
 from __future__ import annotations
 
 import ctypes
+import fcntl
+import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -26,6 +31,8 @@ _AT_ONCE = 1 << 18
 #: Parameters of mallopt(3).
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
+#: Names of temporary directories.
+_PREFIX, _SUFFIX = ".spool-", ".partial"
 #: Takes the name of a table and the columns of its next rows, which it may take out.
 Take = Callable[[str, dict[str, Column]], object]
 
@@ -121,10 +128,14 @@ class Spool:
 
     def path(self, name: str) -> Path:
         """Where a file of this name is, if there is one."""
-        if self._directory is None:
-            self._directory = tempfile.TemporaryDirectory(
-                prefix=".spool-", suffix=".partial", dir=self._below, ignore_cleanup_errors=True
+        while self._directory is None:
+            made = tempfile.TemporaryDirectory(
+                prefix=_PREFIX, suffix=_SUFFIX, dir=self._below, ignore_cleanup_errors=True
             )
+            with suppress(OSError):  # without locks nobody can tell, and nothing is removed
+                weakref.finalize(self, os.close, _locked(Path(made.name), fcntl.LOCK_EX))
+            if Path(made.name).exists():  # else it was taken for that of somebody dead
+                self._directory = made
         return Path(self._directory.name) / name
 
     def add(self, name: str, columns: dict[str, Column]) -> None:
@@ -150,6 +161,30 @@ class Spool:
             name: OnDisk(self.scan(name), self) if name in self._parts else table
             for name, table in rest.items()
         }
+
+
+def clear_dead(below: Path) -> None:
+    """Removes the temporary directories below one whose processes are dead: the system gives up
+    their locks however they end.
+    """
+    for left in below.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with suppress(OSError):  # it is somebody's, or no directory
+            lock = _locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                shutil.rmtree(left)
+            finally:
+                os.close(lock)
+
+
+def _locked(directory: Path, how: int) -> int:
+    """A descriptor of a directory that locks it."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, how)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def keep_memory() -> None:

@@ -56,10 +56,10 @@ class Backend(Protocol):
         """
 
     def measure(
-        self, canonical: Document, progress: Progress | None = None
+        self, canonical: Document, progress: Progress | None = None, spool: Path | None = None
     ) -> tuple[RunData, dict[str, float]]:
         """Makes one of many runs, of which nothing is recorded: what it measured, and its timing
-        (:attr:`sojourn.measured.Measured.timing`).
+        (:attr:`sojourn.measured.Measured.timing`). ``spool`` is the directory of their results.
 
         Raises:
             RunError: if it fails, or cannot be trusted.

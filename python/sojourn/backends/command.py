@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf
 
 from sojourn import _internal
-from sojourn.backends.crossed import WORTH_TELLING, amount, crossed, slowest
+from sojourn.backends.crossed import WORTH_TELLING, Crossed, amount, crossed, slowest
 from sojourn.backends.live import key
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
@@ -63,7 +63,7 @@ def run(scenario: Scenario, command: Sequence[str], *, download: bool = False) -
 
 def missed(done: Commanded) -> Iterator[str]:
     """What to know of traffic that no bottleneck has slowed down, and what to do about it."""
-    found = crossed(done.result)
+    found = Crossed() if done.result is None else crossed(done.result.data)
     least = WORTH_TELLING * (found.over + found.past + done.loopback)
     if done.loopback > least:
         yield (

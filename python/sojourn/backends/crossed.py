@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sojourn.measured import Measured
+from sojourn.metrics import RunData
 from sojourn.metrics.columns import Link, rate_of
 from sojourn.numbers import number
 
@@ -27,11 +27,11 @@ class Crossed:
     seconds: float = 0.0
 
 
-def crossed(result: Measured | None, flows: Sequence[int] | None = None) -> Crossed:
+def crossed(data: RunData, flows: Sequence[int] | None = None) -> Crossed:
     """Of a run's flows, or of those with these numbers."""
-    if result is None or not result.data.flow.count:
+    view = data.flow
+    if not view.count:
         return Crossed()
-    view = result.data.flow
     chosen = np.full(view.count, flows is None)
     chosen[list(flows or ())] = True
     free = np.array([link is None for link in view.bottlenecks], dtype=bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import PurePath
@@ -10,7 +10,7 @@ from pathlib import PurePath
 from sojourn.backends.crossed import WORTH_TELLING, amount, crossed, slowest
 from sojourn.json_types import Fields
 from sojourn.kernel.guest import first_word
-from sojourn.measured import Measured
+from sojourn.metrics import RunData
 from sojourn.numbers import number
 from sojourn.programs import Written
 
@@ -18,8 +18,6 @@ from sojourn.programs import Written
 TIMEOUT = 124
 #: The status of what SIGKILL has ended.
 _KILLED = 137
-#: The call rseq(2), which the C library asks for in every program and does without.
-_RSEQ = 334
 #: Memory that the guest has.
 _MEMORY = "1 GB"
 
@@ -52,6 +50,11 @@ class Ends:
         statuses = [self.ended[place][0] for _, place in found]
         return next(filter(None, statuses), 0)
 
+    def of(self, program: int) -> int:
+        """The status of one, as :meth:`status`."""
+        status, _ = self.ended.get(program, (TIMEOUT, 0.0))
+        return status
+
     def last_error(self, program: int) -> str:
         """The last line that a program wrote to standard error; empty if there is none."""
         said = b"".join(o.content for o in self.output if (o.program, o.stream) == (program, 2))
@@ -66,57 +69,86 @@ def called(program: Fields) -> str:
 
 def failure(canonical: Fields, ends: Ends) -> str:
     """Why a run whose status is not 0 has failed."""
-    return "; ".join([*_failures(canonical, ends, awaited=True), *_hints(ends)])
+    awaited = _awaited(canonical)
+    late = (f"{line}: status {TIMEOUT}" for _, line in _late(canonical, ends))
+    causes = (text for _, text in _causes(canonical, ends))
+    return "; ".join([*late, *_failures(canonical, ends, awaited).values(), *causes])
 
 
-def told(canonical: Fields, ends: Ends, status: int) -> Iterator[str]:
-    """What to know of a run beside the statuses of programs that were waited for: those of others,
-    which were not to end, what may have been the cause, packets that went nowhere.
+def told(canonical: Fields, ends: Ends, command: int | None) -> Iterator[str]:
+    """What programs that were waited for came to, as far as the status of the run does not say it:
+    that of ``command``, the number of a program, or without any that of all of them.
     """
-    yield from _timeouts(canonical, ends)
-    others = list(_failures(canonical, ends, awaited=False))
-    yield from others
-    if status or others:
-        yield from _hints(ends)
+    for place, line in _late(canonical, ends):
+        yield f"{line}: status {TIMEOUT}" if command in (None, place) else f"warning: {line}"
+    if command is not None:
+        others = _awaited(canonical) - {command}
+        yield from (f"warning: {line}" for line in _failures(canonical, ends, others).values())
+
+
+def notes(
+    canonical: Fields, ends: Ends, data: RunData, connections: Sequence[int]
+) -> dict[str, str]:
+    """What to know of any run of programs beside the statuses of those that were waited for: others
+    that have failed, which were not to end, what may have been the cause, packets that went
+    nowhere or past the bottleneck. Each is told by what it is of.
+    """
+    told = dict(_causes(canonical, ends))
+    if ends.left_out:
+        told["left out"] = f"{number(ends.left_out * 1e-6)} MB of files are too many to be kept"
+    if missed := _missed(data, connections):
+        told["past"] = missed
+    return told
+
+
+def _causes(canonical: Fields, ends: Ends) -> Iterator[tuple[str, str]]:
+    """What may be why a run has failed, or is another one than it was meant to be."""
+    others = set(range(len(canonical["programs"]))) - _awaited(canonical)
+    failures = _failures(canonical, ends, others)
+    yield from ((f"program {place}", line) for place, line in failures.items())
+    if failures or ends.status(canonical["programs"]):
+        yield from ((line, line) for line in _hints(ends))
     for (source, destination), packets in (ends.unrouted or {}).items():
         yield (
-            f"warning: {packets} packets from {source} to {destination} were dropped: no flow "
-            f"joins {source} and {destination}; declare one"
-        )
-    if ends.left_out:
-        yield f"warning: {number(ends.left_out * 1e-6)} MB of files are too many to be kept"
-
-
-def missed(result: Measured, connections: Sequence[int]) -> Iterator[str]:
-    """What to know of programs' traffic that no bottleneck has slowed down."""
-    found, rate = crossed(result, connections), slowest(result.data.network["links"])
-    if found.past > WORTH_TELLING * (found.over + found.past) and rate < inf:
-        yield (
-            f"warning: {amount(found.past, found.seconds, rate)} took a way that has no "
-            "bottleneck, as the way back to a flow's sender: let the sender be where the data "
-            'comes from, or give the flow direction = "reverse"'
+            f"{source} {destination}",
+            f"{packets} packets from {source} to {destination} were dropped: no flow joins "
+            f"{source} and {destination}; declare one",
         )
 
 
-def _timeouts(canonical: Fields, ends: Ends) -> Iterator[str]:
-    for place, program in enumerate(canonical["programs"]):
-        if program["wait"] and place not in ends.ended:
-            yield (
-                f"{called(program)} had not ended at {canonical['duration']}, the scenario's "
-                f"duration: status {TIMEOUT}"
-            )
+def _missed(data: RunData, connections: Sequence[int]) -> str:
+    """Of programs' traffic that no bottleneck has slowed down; empty if there is little."""
+    found, rate = crossed(data, connections), slowest(data.network["links"])
+    if found.past <= WORTH_TELLING * (found.over + found.past) or rate == inf:
+        return ""
+    return (
+        f"{amount(found.past, found.seconds, rate)} took a way that has no bottleneck, as the way "
+        "back to a flow's sender: let the sender be where the data comes from, or give the flow "
+        'direction = "reverse"'
+    )
 
 
-def _failures(canonical: Fields, ends: Ends, *, awaited: bool) -> Iterator[str]:
-    """Of those that were waited for, or of the others."""
-    if awaited:
-        yield from _timeouts(canonical, ends)
+def _awaited(canonical: Fields) -> set[int]:
+    return {place for place, program in enumerate(canonical["programs"]) if program["wait"]}
+
+
+def _late(canonical: Fields, ends: Ends) -> Iterator[tuple[int, str]]:
+    """Of those that were waited for and had not ended."""
+    for place in sorted(_awaited(canonical) - ends.ended.keys()):
+        whole = f"{canonical['duration']}, the scenario's duration"
+        yield place, f"{called(canonical['programs'][place])} had not ended at {whole}"
+
+
+def _failures(canonical: Fields, ends: Ends, places: Container[int]) -> dict[int, str]:
+    """Of the programs at these places, in their order."""
+    told: dict[int, str] = {}
     for place, program in enumerate(canonical["programs"]):
         status, time = ends.ended.get(place, (0, 0.0))
-        if status and program["wait"] == awaited:
+        if status and place in places:
             said = ends.last_error(place)
             line = f"{called(program)} ended with status {status} at {time:.9g} s"
-            yield f"{line}: {said}" if said else line
+            told[place] = f"{line}: {said}" if said else line
+    return told
 
 
 def _hints(ends: Ends) -> Iterator[str]:
@@ -125,5 +157,4 @@ def _hints(ends: Ends) -> Iterator[str]:
         for name in dict.fromkeys(ends.killed):
             yield f"{name} was killed: the guest has {_MEMORY}"
     for call, name in dict.fromkeys(ends.lacks):
-        if call != _RSEQ:
-            yield f"{name} asked for system call {call}, which the guest's kernel has not"
+        yield f"{name} asked for system call {call}, which the guest's kernel has not"

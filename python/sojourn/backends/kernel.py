@@ -98,12 +98,12 @@ class On:
         return Measured(scenario, *made, record, self.key())
 
     def measure(
-        self, canonical: Document, progress: Progress | None = None
+        self, canonical: Document, progress: Progress | None = None, spool: Path | None = None
     ) -> tuple[RunData, dict[str, float]]:
         """Runs a canonical scenario; raises as :meth:`run`."""
         refuse(canonical)
         if canonical.get("programs"):
-            return programs.measure(canonical, self.asked(progress))
+            return programs.measure(canonical, self.asked(progress, spool))
         return _run(canonical, self._kernel, progress)
 
     def asked(self, progress: Progress | None = None, spool: Path | None = None) -> programs.Asked:

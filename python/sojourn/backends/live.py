@@ -68,7 +68,7 @@ def run(
 
 
 def measure(
-    canonical: Document, progress: Progress | None = None
+    canonical: Document, progress: Progress | None = None, spool: Path | None = None
 ) -> tuple[RunData, dict[str, float]]:
     """Runs a canonical scenario on the kernel.
 

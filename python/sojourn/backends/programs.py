@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ import polars as pl
 
 from sojourn import _internal
 from sojourn.backends import lacking
-from sojourn.backends.ends import Ends, failure
+from sojourn.backends.ends import Ends, failure, notes
 from sojourn.engine import Progress
 from sojourn.errors import RunError, ScenarioError, refused
 from sojourn.executors.threads import go_on
@@ -46,7 +47,7 @@ class Asked:
     #: What tells runs on it.
     origin: Origin
     progress: Progress | None = None
-    #: Where files are meanwhile, below it.
+    #: The directory of results, which programs do not see: files are below it meanwhile.
     spool: Path | None = None
     watchdog: float = WATCHDOG
     #: Is told what programs write as they do.
@@ -90,7 +91,7 @@ def check(canonical: Document, kernel: Kernel) -> None:
         needed = ".".join(map(str, _FIRST))
         raise refused("programs", f"kernel {kernel.version} given; they need {needed} or later")
     guest.executables(canonical["programs"])
-    guest.place(None)
+    guest.place(None, None)
 
 
 def named(canonical: Document) -> list[Named]:
@@ -122,14 +123,19 @@ def run(scenario: Scenario, asked: Asked) -> Ran:
     check(canonical, asked.kernel)
     files = spool.path("files")
     files.mkdir()
+    programs = named(canonical)  # as they are now: what runs may change them
 
     def runs(add: Add | None) -> _Done:
-        return _run(canonical, asked, guest.place(files), add)
+        return _run(canonical, asked, guest.place(files, asked.spool), add)
 
     done, record = recorded(canonical, asked.spool, runs)
     ends, seen = done.ends, Scenario(scenario.document, dict(done.data.scenario))
     hosts = [program["host"] for program in canonical["programs"]]
-    told = Programs(done.hash, _told(canonical, ends), lines(ends.output, hosts), files, spool)
+    told = Programs(
+        done.hash, _told(programs, canonical, ends), lines(ends.output, hosts), files, spool
+    )
+    for path in told.written().values():  # whoever has made the run may read all of it
+        path.chmod(path.stat().st_mode | stat.S_IRUSR)
     numbered = _numbered(record, done)
     result = Measured(seen, done.data, done.timing, numbered, asked.origin, told)
     return Ran(result, ends, ends.status(canonical["programs"]), done.connections)
@@ -153,7 +159,7 @@ def succeeded(scenario: Scenario, asked: Asked) -> Measured:
 def measure(canonical: Document, asked: Asked) -> tuple[RunData, dict[str, float]]:
     """The same for one of many runs, of which neither records nor files are kept."""
     check(canonical, asked.kernel)
-    done = _run(canonical, asked, guest.place(None), None)
+    done = _run(canonical, asked, guest.place(None, asked.spool), None)
     if done.ends.status(canonical["programs"]):
         raise RunError(failure(canonical, done.ends), done.timing["simulated_seconds"])
     return done.data, done.timing
@@ -204,13 +210,13 @@ def _done(canonical: Document, outcome: dict[str, Any], wall: float) -> _Done:
         killed=outcome.pop("killed"),
         left_out=outcome.pop("left_out"),
     )
-    outcome.pop("unfinished")  # those of which there is no end
     pairs, found = outcome.pop("connections"), outcome.pop("hash")
     totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
     timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
     seen = _seen(canonical, labels, timing["simulated_seconds"])
     connections = [row for row, (_, label) in enumerate(labels) if label is not None]
     data = RunData(seen, outcome, network, alone)
+    data.notes = notes(canonical, ends, data, connections)
     return _Done(data, timing, ends, found, connections, dict(reversed(pairs)))
 
 
@@ -233,11 +239,10 @@ def _seen(
     return {**canonical, "flows": flows, "duration": end, "warmup": lasting}
 
 
-def _told(canonical: Document, ends: Ends) -> list[Program]:
+def _told(named: Sequence[Named], canonical: Document, ends: Ends) -> list[Program]:
     """What the manifest says of each program."""
     told: list[Program] = []
-    programs = canonical["programs"]
-    for place, (program, its) in enumerate(zip(programs, named(canonical), strict=True)):
+    for place, (its, program) in enumerate(zip(named, canonical["programs"], strict=True)):
         one = cast("Program", {**its, "started": number(program["start"])})
         if place in ends.ended:
             status, at = ends.ended[place]

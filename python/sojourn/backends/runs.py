@@ -70,8 +70,8 @@ def made(
     spool: Path | None = None,
     repetition: int = 0,
 ) -> Measured:
-    """A run with the metrics that are asked for; ``warn`` is told why it cannot be trusted. What it
-    records meanwhile is below ``spool``, if given.
+    """A run with the metrics that are asked for; ``warn`` is told why it cannot be trusted, and
+    what else is to be known of it. What it records meanwhile is below ``spool``, if given.
 
     Raises:
         RunError: if it fails.
@@ -81,6 +81,8 @@ def made(
     result = on.run(scenario, progress, repetition, spool)
     for reason in distrust(result.origin):
         warn(reason)
+    for note in result.data.notes.values():
+        warn(f"warning: {note}")
     return result.request(metrics)
 
 

@@ -37,7 +37,7 @@ def run(
 
 
 def measure(
-    canonical: Document, progress: Progress | None = None
+    canonical: Document, progress: Progress | None = None, spool: Path | None = None
 ) -> tuple[RunData, dict[str, float]]:
     """Simulates a canonical scenario by one core."""
     return engine.simulate(canonical, progress)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import warnings
 from importlib import import_module
@@ -129,11 +128,11 @@ def main() -> None:
 
 
 def _interrupted(error: BaseException) -> int:
-    """Says so, and what whoever was interrupted says of it. There is nothing left to interrupt."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Says so, and what whoever was interrupted says of it."""
+    status = interruption.end()
     told = error.__cause__ if isinstance(error, click.Abort) else error
     said = told.args if isinstance(told, KeyboardInterrupt) else ()
-    return _complain(": ".join(map(str, ("interrupted", *said))), 130)
+    return _complain(": ".join(map(str, ("interrupted", *said))), status)
 
 
 def _program() -> str:

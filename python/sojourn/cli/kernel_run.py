@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import click
 
 from sojourn.cli.names import recorded
 from sojourn.cli.options import force_option, out_option, record_option, set_option
-from sojourn.cli.output import say, warn
+from sojourn.cli.output import printed, say, warn
 from sojourn.cli.screen import Screen
 from sojourn.cli.show_run import summarise
 from sojourn.cli.source import document_of
@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 #: Where COMMAND runs, and when it starts: servers of the other programs are ready then.
 _HOST, _START = "sender", "10 ms"
 _ON = "expected HOST or HOST@TIME, such as receiver@0.5s"
+#: Seconds that a program may compute at most, which is a year.
+_LONGEST = 366 * 86400.0
+#: The status of a run whose COMMAND went well and that cannot be stored.
+_LOST = 1
+
+
+def _seconds(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    """Refuses what is no time to wait."""
+    if value is not None and not 0 < value <= _LONGEST:
+        raise click.BadParameter(f"{value:g} given; expected more than 0 and at most {_LONGEST:g}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,8 @@ class _Given:
 @click.option("--date", metavar="DATE", help="What the clock shows, such as 2026-11-26.")
 @click.option(
     "--watchdog",
-    type=click.FloatRange(min=0, min_open=True),
+    type=float,
+    callback=_seconds,
     metavar="SECONDS",
     help="End a program that computes for so long, in real time, without a system call.  "
     "[default: 60]",
@@ -90,14 +102,36 @@ def command(**options: Any) -> None:  # the fields of _Given
     from sojourn.store.place import claimed
 
     tenant = run_directory.tenant(scenario, on.key())
-    with claimed(tenant, given.out, warn, force=given.force) as directory:
-        ran = _ran(scenario, on.asked(spool=directory), given)
-        run_directory.save(ran.result, directory)
-    _tell(scenario, ran)
+    ran: Ran | None = None
+    try:
+        with claimed(tenant, given.out, warn, force=given.force) as directory:
+            ran = _ran(scenario, on.asked(spool=directory), given)
+            run_directory.save(ran.result, directory)
+    except Exception as error:  # COMMAND's status is not lost with the results
+        if ran is None:
+            raise
+        warn(f"the results cannot be stored: {error}")
+        _tell(scenario, ran, given)
+        with suppress(Exception):  # whatever has kept it from being stored
+            _show(ran)
+        sys.exit(_status(scenario, ran, given) or _LOST)
+    _tell(scenario, ran, given)
+    _show(ran)
     say(f"results: {directory}", err=True)
     assert ran.result.programs is not None
     say(f"hash {ran.result.programs.hash}", err=True)
-    sys.exit(ran.status)
+    sys.exit(_status(scenario, ran, given))
+
+
+def _number(scenario: Scenario, given: _Given) -> int | None:
+    """That of COMMAND among the programs, the last one, if it is given."""
+    return len(scenario.canonical["programs"]) - 1 if given.line else None
+
+
+def _status(scenario: Scenario, ran: Ran, given: _Given) -> int:
+    """COMMAND's own, or without any that of the programs that are waited for."""
+    command = _number(scenario, given)
+    return ran.status if command is None else ran.ends.of(command)
 
 
 def _scenario(document: Document, given: _Given) -> Scenario:
@@ -161,10 +195,12 @@ def _ran(scenario: Scenario, asked: Asked, given: _Given) -> Ran:
     from sojourn.backends.programs import run
 
     hosts: Sequence[str] = [program["host"] for program in scenario.canonical["programs"]]
-    screen = Screen(hosts, len(hosts) - 1 if given.line else None)
+    screen = Screen(hosts, _number(scenario, given))
     asked = replace(asked, watchdog=given.watchdog or asked.watchdog)
-    ran = run(scenario, replace(asked, heard=screen.heard))
-    screen.end()
+    try:
+        ran = run(scenario, replace(asked, heard=screen.heard))
+    finally:
+        screen.end()
     if given.check:
         from sojourn.difference.checked import first_difference
 
@@ -174,13 +210,17 @@ def _ran(scenario: Scenario, asked: Asked, given: _Given) -> Ran:
     return ran
 
 
-def _tell(scenario: Scenario, ran: Ran) -> None:
-    """What the programs came to, and the run at a glance: standard output is COMMAND's."""
-    from sojourn.backends.ends import missed, told
+def _tell(scenario: Scenario, ran: Ran, given: _Given) -> None:
+    """What is to be known of the programs."""
+    from sojourn.backends.ends import told
 
-    for line in told(scenario.canonical, ran.ends, ran.status):
+    for line in told(scenario.canonical, ran.ends, _number(scenario, given)):
         warn(line)
-    for line in missed(ran.result, ran.connections):
-        warn(line)
-    with redirect_stdout(sys.stderr):
+    for note in ran.result.data.notes.values():
+        warn(f"warning: {note}")
+
+
+def _show(ran: Ran) -> None:
+    """The run at a glance: standard output is COMMAND's."""
+    with redirect_stdout(sys.stderr), printed():
         summarise(ran.result)

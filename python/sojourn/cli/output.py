@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,12 +19,14 @@ from sojourn.literal import printable
 
 def say(text: str, *, err: bool = False) -> None:
     """Prints lines, which a terminal gets broken between words; what it would act on is escaped."""
-    click.echo(_folded(printable(text), sys.stderr if err else sys.stdout), err=err)
+    with printed():
+        click.echo(_folded(printable(text), sys.stderr if err else sys.stdout), err=err)
 
 
 def give(data: str, *, nl: bool = True) -> None:
     """Prints what programs read: as it is, but for what a terminal would act on."""
-    click.echo(printable(data) if sys.stdout.isatty() else data, nl=nl)
+    with printed():
+        click.echo(printable(data) if sys.stdout.isatty() else data, nl=nl)
 
 
 def warn(message: str) -> None:
@@ -56,10 +59,29 @@ def _filled(line: str, width: int) -> str:
 
 @contextmanager
 def printed() -> Iterator[None]:
-    """Around what is printed: a reader that has left (``| head -1``) costs nothing else."""
+    """Around what is printed: a reader that has left (``| head -1``, ``2>&1 | head -1``) costs
+    nothing else.
+    """
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        # Keep the interpreter from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        left = [stream for stream in (sys.stdout, sys.stderr) if _has_left(stream)]
+        if not left:  # it was no reader of these
+            raise
+        for stream in left:
+            _forget(stream)
+
+
+def _has_left(stream: TextIO) -> bool:
+    """Whether nobody reads a stream any more."""
+    polled = select.poll()
+    polled.register(stream.fileno(), 0)
+    return bool(polled.poll(0))
+
+
+def _forget(stream: TextIO) -> None:
+    """What is still written to a stream goes nowhere; the interpreter flushes it at exit, too."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from filecmp import cmp
 from itertools import zip_longest
 
 from sojourn.difference import Difference, difference
@@ -16,12 +18,12 @@ _MOST = 60
 
 def first_difference(a: Measured, b: Measured) -> str:
     """What differs first between two runs whose packets were recorded; empty where they are the
-    same to the nanosecond, as their hashes say.
+    same to the nanosecond, as their hashes say, and wrote the same files.
     """
     assert a.programs is not None
     assert b.programs is not None
     if a.programs.hash == b.programs.hash:
-        return ""
+        return _files(a.programs, b.programs)
     packet = difference(of_run(a), of_run(b), 0.0)
     pair = _output(a.programs, b.programs)
     said = None if pair is None else min(line["time"] for line in pair if line)
@@ -39,6 +41,23 @@ def _output(a: Programs, b: Programs) -> tuple[Line | None, Line | None] | None:
     """The first writes that are not the same."""
     pairs = zip_longest(a.output, b.output)
     return next((pair for pair in pairs if pair[0] != pair[1]), None)
+
+
+def _files(a: Programs, b: Programs) -> str:
+    """The first file or directory, by name, that is not the same."""
+    here, there = a.written(), b.written()
+    mine, theirs = ({*p.directories(), *files} for p, files in ((a, here), (b, there)))
+    for name in sorted(mine | theirs):
+        kinds = _kind(name, here, mine), _kind(name, there, theirs)
+        if kinds[0] != kinds[1]:
+            return f"{name}: {kinds[0]} in one run, {kinds[1]} in the other"
+        if name in here and not cmp(here[name], there[name], shallow=False):
+            return f"{name}: the content of the file"
+    return ""
+
+
+def _kind(name: str, files: Container[str], every: Container[str]) -> str:
+    return "a file" if name in files else "a directory" if name in every else "nothing"
 
 
 def _of_packet(found: Difference) -> str:

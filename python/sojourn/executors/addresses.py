@@ -137,7 +137,7 @@ def _start_forkserver() -> None:
     multiprocessing.set_forkserver_preload(["sojourn.sweeps.ready"])
     resource_tracker.ensure_running()  # which unblocks the signal
     os.environ.update(_THREADS)  # as Dask does it: it is no good to fork what has threads
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGHUP])
     try:
         forkserver.ensure_running()
     finally:

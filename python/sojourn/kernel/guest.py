@@ -19,6 +19,7 @@ from typing import TypedDict
 from sojourn import _internal
 from sojourn.errors import ScenarioError, refused
 from sojourn.json_types import Fields
+from sojourn.literal import printable
 
 #: Directories of programs that only the administrator has in PATH, who everybody is in the guest.
 _SYSTEM = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -43,6 +44,8 @@ class Place(TypedDict):
     #: Where files that they have written there are copied to when the run ends, and how many bytes.
     files: str | None
     keep: int
+    #: The directory of results, if it is below ``cwd``: programs see an empty one there.
+    hidden: str | None
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ def init() -> list[str]:
     return [interpreter, "-I", "-S", "-B", str(agent), str(_internal.__file__)]
 
 
-def place(files: Path | None) -> Place:
-    """The surroundings of a run's programs.
+def place(files: Path | None, results: Path | None) -> Place:
+    """The surroundings of a run's programs, which is stored in ``results``.
 
     Raises:
         ScenarioError: if the working directory cannot be shared.
@@ -74,8 +77,41 @@ def place(files: Path | None) -> Place:
             "programs: the working directory is /; all hosts share it and what is written there is "
             "kept: cd into a directory of its own"
         )
-    where = None if files is None else str(files.absolute())
-    return {"cwd": str(here), "env": environment(), "files": where, "keep": _MOST_KEPT}
+    _check_text("the working directory", here, "cd into another")
+    where = None if files is None else files.absolute()
+    if where is not None:
+        _check_text("the directory of results", where.parent, "give another with --out")
+    hidden = _below(here, results)
+    return {
+        "cwd": str(here),
+        "env": environment(),
+        "files": None if where is None else str(where),
+        "keep": _MOST_KEPT,
+        "hidden": None if hidden is None else str(hidden),
+    }
+
+
+def _below(here: Path, results: Path | None) -> Path | None:
+    """The directory of results, if it is one below the working directory."""
+    if not isinstance(results, Path):  # or they are on an object store
+        return None
+    whole = results.resolve()
+    return whole if here in whole.parents else None
+
+
+def _check_text(what: str, directory: Path, remedy: str) -> None:
+    if not _is_text(str(directory)):
+        named = printable(str(directory))
+        raise refused("programs", f"{what}, {named}, has a name that is not UTF-8: {remedy}")
+
+
+def _is_text(name: str) -> bool:
+    """Whether it is UTF-8: what is not, Python has as halves of pairs."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def environment() -> dict[str, str]:
@@ -91,7 +127,8 @@ def environment() -> dict[str, str]:
 
 
 def _path() -> str:
-    own = (entry for entry in os.environ.get("PATH", "").split(":") if entry.startswith("/"))
+    entries = os.environ.get("PATH", "").split(":")
+    own = (entry for entry in entries if entry.startswith("/") and _is_text(entry))
     return ":".join(dict.fromkeys((*own, *_SYSTEM)))
 
 

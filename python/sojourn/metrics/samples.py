@@ -11,7 +11,7 @@ Which intervals count:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -46,6 +46,8 @@ class RunData(Recorded):
     alone: Alone = field(default=_cannot)
     #: Ends of the bins of sizes by which transfers are told apart, in bytes.
     sizes: Sequence[int] = DECADES
+    #: What to know of the run beside its numbers, each sentence by what it is of.
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def flow(self) -> FlowView:

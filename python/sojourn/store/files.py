@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from sojourn.store import location
 from sojourn.store.location import is_remote
@@ -37,8 +39,9 @@ def write_together(directory: Path, files: Mapping[str, Write]) -> None:
             partials[name] = _temporary(directory)
             write(partials[name])
             _sync(partials[name])
+        for name in partials:
+            _make_way(directory, PurePath(name))
         for name, partial in partials.items():
-            (directory / name).parent.mkdir(parents=True, exist_ok=True)
             partial.replace(directory / name)
         _sync(directory)
     except BaseException:
@@ -48,6 +51,18 @@ def write_together(directory: Path, files: Mapping[str, Write]) -> None:
         raise
 
 
+def _make_way(directory: Path, name: PurePath) -> None:
+    """Removes a file where a directory of files that are to be written is, and the reverse: both
+    are of what was written before.
+    """
+    for parent in reversed(name.parents[:-2]):  # below that of these files
+        if not (directory / parent).is_dir():
+            (directory / parent).unlink(missing_ok=True)
+    (directory / name).parent.mkdir(parents=True, exist_ok=True)
+    if len(name.parts) > 1 and (directory / name).is_dir():
+        shutil.rmtree(directory / name)
+
+
 def _put_together(directory: Path, files: Mapping[str, Write]) -> None:
     with tempfile.TemporaryDirectory(prefix="sojourn-") as here:
         for name, write in files.items():
@@ -55,6 +70,18 @@ def _put_together(directory: Path, files: Mapping[str, Write]) -> None:
             write(Path(here) / name)
         for name in files:
             location.write(directory / name, (Path(here) / name).read_bytes())
+
+
+def copy(source: Path) -> Write:
+    """Writes the same with the same permissions, whoever may look meanwhile."""
+
+    def write(path: Path) -> None:
+        path.touch()
+        path.chmod(0o600)
+        shutil.copyfile(source, path)
+        path.chmod(stat.S_IMODE(source.stat().st_mode) & 0o777)
+
+    return write
 
 
 def write_json(value: object, path: Path) -> None:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.programs import OUTPUT, WRITTEN
+from sojourn.spool import clear_dead
 from sojourn.store import manifest
 from sojourn.store.location import is_remote, write
 from sojourn.store.lock import exclusive
@@ -111,6 +112,8 @@ def claimed(
         clear(directory)
     while not _announce(tenant, directory):
         directory = choose(tenant, out, say, False, terms)
+    if not is_remote(directory):
+        clear_dead(directory)
     try:
         yield directory
     except BaseException:

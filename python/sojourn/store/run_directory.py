@@ -23,7 +23,7 @@ from sojourn.scenario import Document, Scenario
 from sojourn.spool import LONG, OnDisk
 from sojourn.store import manifest
 from sojourn.store.difference import difference
-from sojourn.store.files import Write, write_together
+from sojourn.store.files import Write, copy, write_together
 from sojourn.store.location import is_remote
 from sojourn.store.place import UNFINISHED, Tenant, clear_derived, clear_tree, remove
 from sojourn.transfers import numbered
@@ -88,7 +88,7 @@ def save(result: Measured, directory: Path) -> None:
         made = result.programs.directories()
         files[OUTPUT] = result.programs.write_output
         written = result.programs.written()
-        files |= {name: partial(shutil.copyfile, path) for name, path in written.items()}
+        files |= {name: copy(path) for name, path in written.items()}
     if TRANSFERS in tables:
         files[f"{TRANSFERS}.parquet"] = OnDisk(result.scan_transfers()).write
     write_together(directory, {**files, manifest.FILE: manifest.writer(KIND, content)})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +35,8 @@ MOST_WAITING = 500
 IDENTIFIERS = 8
 
 Progress = Callable[[int, int], None]
+#: Is told what to know of runs, as :attr:`RunData.notes`.
+Note = Callable[[Mapping[str, str]], None]
 
 
 @dataclass
@@ -75,9 +77,9 @@ def sweep(
         samples.tidy()
         identify = Identify.of(plan)
         about = plan.backend, plan.origin
-        run = Run(plan.requested, identify.bundle, keep_samples, limits, *about)
+        run = Run(plan.requested, identify.bundle, keep_samples, limits, *about, directory)
         workers = _Workers(execute, jobs, identify, run)
-        state = (workers, batches, samples, progress, retry_failed)
+        state = (workers, batches, samples, progress, _once(warn), retry_failed)
         summary = _Sweep(plan.places, len(plan), *state).run()
         if plan.until:
             counts = needed(plan.until, directory)
@@ -112,6 +114,19 @@ def _prepared(plan: Plan, directory: Path, warn: Warn) -> Batches:
     return batches
 
 
+def _once(warn: Warn) -> Note:
+    """Warns of what is to be known of runs, of each thing in the words of the first run."""
+    told: set[str] = set()
+
+    def note(notes: Mapping[str, str]) -> None:
+        for what, sentence in notes.items():
+            if what not in told:
+                told.add(what)
+                warn(f"warning: at least one run: {sentence}")
+
+    return note
+
+
 @dataclass(frozen=True)
 class _Workers:
     """Who does what."""
@@ -143,6 +158,7 @@ class _Sweep:
         batches: Batches,
         samples: Samples,
         progress: Progress,
+        note: Note,
         retry_failed: bool,
         before: Summary | None = None,
     ) -> None:
@@ -152,6 +168,7 @@ class _Sweep:
         self._batches = batches
         self._samples = samples
         self._progress = progress
+        self._note = note
         self._retry_failed = retry_failed
         self._requested = workers.run.requested
         self._known = known.known(batches, retry_failed, self._requested)
@@ -202,6 +219,7 @@ class _Sweep:
         self.summary.failed += len(finished.failed)
         self.summary.long += finished.long
         self._failed.update(finished.failed)
+        self._note(finished.notes)
         if finished.samples is not None:
             self._samples.add(finished.samples)
         self._waiting.append(replace(finished, samples=None))

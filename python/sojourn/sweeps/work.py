@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 
 import polars as pl
 
@@ -85,6 +87,8 @@ class Finished:
     long: int = 0
     #: The keys of those that failed.
     failed: tuple[str, ...] = ()
+    #: What to know of them, as :attr:`RunData.notes`.
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """How many rows it has."""
@@ -103,6 +107,8 @@ class Run:
     #: What runs them, and what tells its runs from others (:class:`Plan`).
     backend: str = "sim"
     origin: Origin | None = None
+    #: Of the results.
+    directory: Path | None = None
 
     def __call__(self, found: Identified) -> Finished:
         """Runs it.
@@ -118,7 +124,7 @@ class Run:
             return self._failure(common, found.place, point.error)
         there = self.bundle.unpacked()
         try:
-            data, timing = on.measure(there.move(point.canonical))
+            data, timing = on.measure(there.move(point.canonical), spool=self.directory)
             told = outcome(data, self.requested)
         except (KeyboardInterrupt, SystemExit, LackError):
             raise
@@ -133,7 +139,7 @@ class Run:
         samples = kept(found.key, data) if self.keep_samples else None
         long = int(self.keep_samples and samples is None)
         told_rows = rows.rows_of(common, point.coordinates, told)
-        return Finished(told_rows, samples=samples, long=long)
+        return Finished(told_rows, samples=samples, long=long, notes=data.notes)
 
     def lost(self, found: Identified, why: str) -> Finished:
         """A run that failed."""
@@ -149,6 +155,7 @@ class Run:
             runs=sum(one.runs for one in done),
             long=sum(one.long for one in done),
             failed=tuple(chain.from_iterable(one.failed for one in done)),
+            notes=dict(ChainMap(*(dict(one.notes) for one in done))),
         )
 
     def _on(self) -> Backend:
