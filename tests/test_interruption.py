@@ -19,7 +19,7 @@ import pytest
 
 from conftest import ROOT, TWO_FLOWS, Offspring
 from sojourn.executors import threads as executor
-from sojourn.interruption import deferred, entire, heard
+from sojourn.interruption import SIGNALS, deferred, end, entire, heard, listen
 
 #: Of its four runs two are done at once, and two last longer than any test.
 SWEEP = (
@@ -132,6 +132,50 @@ def test_what_waits_for_nothing_is_interrupted_at_its_end() -> None:
     with pytest.raises(KeyboardInterrupt), deferred():
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_to_end_ends_as_an_interrupted_one(number: signal.Signals) -> None:
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    done = []
+
+    def store() -> None:
+        signal.raise_signal(number)
+        done.append("stored")
+
+    try:
+        listen()
+        with pytest.raises(KeyboardInterrupt), deferred():
+            store()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        assert end() == 128 + number
+        signal.raise_signal(number)
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    assert done == ["stored"]
+
+
+def test_a_command_that_is_ended_leaves_nothing_and_one_that_is_killed_for_the_next(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "long.toml").write_text(TWO_FLOWS.replace("3 s", "100000 s"))
+    words = ("run", "long.toml", "--record", "packets", "--out", "out", "--no-figures")
+
+    def spools() -> list[Path]:
+        return list((tmp_path / "out").glob(".spool-*.partial"))
+
+    for number, status in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 143)):
+        before = spools()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sojourn", *words], cwd=tmp_path, stderr=subprocess.PIPE
+        )
+        _wait(lambda before=before: set(spools()) - set(before))
+        assert not set(spools()) & set(before)
+        process.send_signal(number)
+        assert (process.communicate(timeout=60), process.returncode)[1] == status
+        assert bool(spools()) == (number == signal.SIGKILL)
 
 
 def test_what_is_ignored_stays_ignored() -> None:

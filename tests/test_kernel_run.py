@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,8 @@ import fake_programs
 import sojourn
 from sojourn import _internal
 from sojourn.cli.kernel import command
-from sojourn.errors import ScenarioError, SojournError
+from sojourn.cli.screen import Screen
+from sojourn.errors import RunError, ScenarioError, SojournError
 
 Captured = pytest.CaptureFixture[str]
 
@@ -143,6 +147,14 @@ def test_programs_are_not_run_in_the_root_directory(monkeypatch: pytest.MonkeyPa
 def test_a_check_runs_twice(capfd: Captured) -> None:
     assert typed("link.toml", "--check", "--", "true") == 0
     assert "--check: two runs are the same\n" in capfd.readouterr().err
+    for line, told in (
+        ("cat /proc/sys/kernel/random/uuid > made", "made: the content of the file"),
+        ("mkdir `cat /proc/sys/kernel/random/uuid`", ".*: (a directory|nothing) in one run, "),
+    ):
+        with pytest.raises(SojournError, match=f"two runs differ first in files/{told}"):
+            command.main(
+                ["run", "link.toml", "--check", "--", "sh", "-c", line], standalone_mode=False
+            )
     line = "read seconds rest < /proc/uptime; cat /proc/sys/kernel/random/uuid"
     with pytest.raises(SojournError, match=r"differ first in output: '.*' of program 0 \(sender\)"):
         command.main(["run", "link.toml", "--check", "--", "sh", "-c", line], standalone_mode=False)
@@ -173,3 +185,94 @@ def test_bytes_that_took_a_way_without_a_bottleneck_are_told(
         "took a way that has no bottleneck",
         capfd.readouterr().err,
     )
+
+
+@pytest.mark.parametrize("others", [(), ("--on", "receiver", "yes | head -n 20000; exit 99")])
+def test_a_reader_that_leaves_ends_no_run(here: Path, others: tuple[str, ...]) -> None:
+    """Neither of what the command says nor of what is said beside it."""
+    patched = "import fake_programs as f; f._internal.run_programs = f.run_programs"
+    called = f"{patched}; from sojourn.cli import main; main()"
+    words = [sys.executable, "-c", called, "kernel", "run", "link.toml", *others]
+    line = ["--out", "out", "--", "sh", "-c", "yes | head -n 20000; exit 7"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    reads, writes = os.pipe()
+    os.close(reads)
+    streams = {"stdout": writes, "stderr": writes}
+    done = subprocess.run([*words, *line], env=environment, check=False, **streams)
+    os.close(writes)
+    assert done.returncode == 7
+    assert json.loads((here / "out" / "manifest.json").read_text())["programs"][-1]["status"] == 7
+
+
+def test_a_file_may_be_where_a_directory_was_and_keeps_its_permissions(here: Path) -> None:
+    one = "mkdir -p a/b; echo 1 > a/b/c; echo 2 > d; chmod 600 d; printf x > e; chmod 750 e"
+    other = "echo 3 > a; mkdir d; echo 4 > d/f; echo 5 > unread; chmod 0 unread"
+    assert typed("link.toml", "--out", "out", "--", "sh", "-c", one) == 0
+    files = here / "out" / "files"
+    modes = {name: (files / name).stat().st_mode & 0o777 for name in ("d", "e")}
+    assert modes == {"d": 0o600, "e": 0o750}
+    assert typed("link.toml", "--out", "out", "--force", "--", "sh", "-c", other) == 0
+    assert ((files / "a").read_text(), (files / "d/f").read_text()) == ("3\n", "4\n")
+    assert (files / "unread").stat().st_mode & 0o777 == 0o400
+
+
+def test_a_status_is_not_lost_with_the_results(
+    capfd: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sojourn.store.run_directory.save", full)
+    assert typed("link.toml", "--out", "out", "--", "sh", "-c", "exit 7") == 7
+    assert typed("link.toml", "--out", "out", "--", "true") == 1
+    assert "cannot be stored: [Errno 28] No space left on device\n" in capfd.readouterr().err
+    assert not Path("out/manifest.json").exists()
+
+
+def test_the_status_is_the_commands_own(here: Path, capfd: Captured) -> None:
+    others = '[[programs]]\nhost="receiver"\ncommand="exit {}"\nwait=true\n'
+    (here / "more.toml").write_text(fake_programs.SCENARIO + others.format(3) + others.format(99))
+    assert typed("more.toml", "--", "true") == 0
+    told = capfd.readouterr().err
+    assert "warning: exit (receiver) ended with status 3 at 0.001 s\n" in told
+    assert "warning: exit (receiver) had not ended at 1 s, the scenario's duration\n" in told
+    assert typed("more.toml", "--", "sh", "-c", "exit 4") == 4
+    (here / "more.toml").write_text(fake_programs.SCENARIO + others.format(3))
+    assert typed("more.toml") == 3
+
+
+def test_a_program_may_go_with_its_run(here: Path) -> None:
+    own = here / "own"
+    own.write_text('#!/bin/sh\nrm "$0"\n', encoding="utf-8")
+    own.chmod(0o755)
+    assert typed("link.toml", "--out", "out", "--", str(own)) == 0
+    (told,) = json.loads((here / "out" / "manifest.json").read_text())["programs"]
+    assert told["executable"] == str(own)
+
+
+@pytest.mark.parametrize("given", ["inf", "nan", "0", "1e300"])
+def test_what_is_no_time_to_wait_is_refused(given: str) -> None:
+    with pytest.raises(click.BadParameter, match="given; expected more than 0") as refused:
+        command.main(["run", "link.toml", "--watchdog", given, "--", "true"], standalone_mode=False)
+    assert refused.value.param.opts == ["--watchdog"]
+
+
+def test_long_lines_are_told_in_parts_and_lines_without_end_when_a_run_fails(
+    capfd: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Screen(["receiver"], None)
+    for at in range(1200):
+        screen.heard(0, 1, at / 1000, b"x" * 100)
+    screen.heard(0, 1, 2.0, b"\n\nend")
+    first, second, *others = capfd.readouterr().err.splitlines()
+    assert (len(first), len(first) + len(second)) == (65536 + 25, 120_000 + 50)
+    assert others == ["[  2.000000000 receiver] "]
+
+    def fails(*arguments: Any) -> dict[str, Any]:
+        arguments[-1](0, 2, 0.5, b"panic")
+        raise RuntimeError("the kernel ended")
+
+    monkeypatch.setattr(_internal, "run_programs", fails)
+    with pytest.raises(RunError, match="the kernel ended"):
+        command.main(["run", "both.toml"], standalone_mode=False)
+    assert capfd.readouterr().err == "[  0.500000000 receiver] panic\n"

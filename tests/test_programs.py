@@ -15,8 +15,9 @@ import pytest
 
 import fake_programs
 import sojourn
+from made_runs import run_of
 from sojourn import _internal
-from sojourn.backends.ends import Ends, failure, told
+from sojourn.backends.ends import Ends, failure, notes, told
 from sojourn.backends.kernel import On
 from sojourn.backends.programs import run
 from sojourn.difference.checked import first_difference
@@ -35,13 +36,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_programs_see_little_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "bin:/opt/mine")
+    monkeypatch.setenv("PATH", "bin:/opt/mine:/opt/\udcff")
     monkeypatch.setenv("MINE", "x")
     seen = guest.environment()
     path = seen.pop("PATH").split(":")
     assert path[0] == "/opt/mine"
     assert "/usr/sbin" in path
     assert "bin" not in path
+    assert "/opt/\udcff" not in path
     assert sorted(seen) == [
         *("GNUTLS_CPUID_OVERRIDE", "HOME", "LANG", "OPENSSL_ia32cap"),
         *("PYTHONDONTWRITEBYTECODE", "TZ"),
@@ -76,6 +78,56 @@ def test_a_backend_runs_them_and_a_program_that_fails_fails_the_run(here: Path) 
             On().check(sojourn.load("both.toml", [wrong]).canonical)
 
 
+def test_what_is_to_be_known_of_runs_is_warned_of_in_sweeps_once(here: Path) -> None:
+    flows = 'flows=[{cca="reno", rtt="20 ms", count=2}]'
+    more = [flows, 'programs.0={host="flow-1.sender", command="exit 3"}']
+    server = "exit (flow-1.sender) ended with status 3 at 0.001 s"
+    lost = "3 packets from receiver to flow-1.sender were dropped: no flow joins receiver and "
+    lost += "flow-1.sender; declare one"
+
+    def said(warned: pytest.WarningsRecorder) -> list[str]:
+        return [str(one.message) for one in warned if one.category is UserWarning]
+
+    with pytest.warns() as warned:
+        sojourn.run("both.toml", overrides=more, backend="kernel")
+    assert said(warned) == [f"warning: {told}" for told in (server, lost)]
+    more.append('sweep.grid={"seed"=[1, 2, 3]}')
+    with pytest.warns() as warned:
+        sojourn.sweep("both.toml", overrides=more, backend="kernel", directory=here / "s")
+    told = [f"warning: at least one run: {told}" for told in (server, lost)]
+    assert said(warned) == told
+    more.append('programs.1.command="exit 4"')
+    with pytest.raises(
+        RunError, match=r"status 4 at 0.011 s; exit \(flow-1.sender\) .*; 3 packets"
+    ):
+        sojourn.run("both.toml", overrides=more, backend="kernel")
+
+
+def test_results_below_the_working_directory_are_hidden(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str | None] = []
+
+    def placed(*arguments: Any) -> dict[str, Any]:
+        seen.append(json.loads(arguments[3])["hidden"])
+        return fake_programs.run_programs(*arguments)
+
+    monkeypatch.setattr(_internal, "run_programs", placed)
+    for directory in ("deep/s", "../beside"):
+        sojourn.sweep("both.toml", backend="kernel", directory=directory)
+    sojourn.run("both.toml", backend="kernel", spool=here / "deep")
+    sojourn.run("both.toml", backend="kernel")
+    assert seen == [str(here / "deep" / "s"), None, str(here / "deep"), None]
+
+
+def test_a_working_directory_is_utf_8(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = here / "\udcff"
+    wrong.mkdir()
+    monkeypatch.chdir(wrong)
+    with pytest.raises(ScenarioError, match=r"^programs: the working directory, .*\\udcff, has a "):
+        sojourn.run(here / "both.toml", backend="kernel")
+
+
 def test_harm_is_not_known_of_programs() -> None:
     with pytest.raises(ScenarioError, match="harm: needs runs of a flow alone"):
         _ = sojourn.run("both.toml", metrics=["harm_throughput_l4"], backend="kernel").flows
@@ -106,13 +158,15 @@ def test_what_may_have_ended_a_program_is_told_beside_its_status() -> None:
         "deno (sender) ended with status 137 at 1.25 s: panicked; deno was killed: the guest has "
         "1 GB; deno asked for system call 321, which the guest's kernel has not"
     )
-    assert list(told(canonical, ends, 137)) == [
+    assert list(told(canonical, ends, 0)) == []
+    empty = run_of([[0.0]])
+    assert list(notes(canonical, ends, empty, []).values()) == [
         "deno was killed: the guest has 1 GB",
         "deno asked for system call 321, which the guest's kernel has not",
-        "warning: 3000 MB of files are too many to be kept",
+        "3000 MB of files are too many to be kept",
     ]
     fine = Ends({0: (0, 1.0)}, lacks=[(321, "deno")])
-    assert list(told(canonical, fine, 0)) == []
+    assert notes(canonical, fine, empty, []) == {}
     assert fine.status(programs) == 0
     assert Ends({}).status(programs) == 124
     both = [*programs, *programs]
