@@ -14,7 +14,7 @@ use sojourn_sim::scenario::Scenario;
 use super::BEGINNING;
 use super::arguments::{Asked, Image};
 use super::console::Complaints;
-use super::doings::{Doings, Ended, Heard, Written};
+use super::doings::{Doings, Ended, Heard, Started, Written};
 use super::place::{Place, description};
 use super::run::{Prepared, Setup, check_all, prepare};
 use crate::background::{Live, Progress};
@@ -62,12 +62,14 @@ pub struct Programmed {
     pub connections: Vec<(u32, u32)>,
     /// The same for runs in which the same happened at the same nanoseconds.
     pub hash: String,
-    /// What programs wrote, in the order of time.
+    /// The starts of programs that became processes, in the order of time.
+    pub started: Vec<Started>,
+    /// What programs wrote, in the order of time: the first 64 MiB of each.
     pub output: Vec<Written>,
+    /// The programs that wrote more than that.
+    pub cut: Vec<u32>,
     /// Their ends, in the order of time.
     pub ended: Vec<Ended>,
-    /// The programs that had not ended.
-    pub unfinished: Vec<u32>,
     /// Packets between hosts that no flow joins, by their names.
     pub unrouted: Vec<((String, String), u64)>,
     /// Numbers of system calls that the kernel has not, with the process that asked for one first.
@@ -137,7 +139,8 @@ fn run_all(
             .collect(),
         connections,
         hash: doings.digest.text(),
-        unfinished: doings.unfinished(scenario.programs.len()),
+        cut: doings.cut(),
+        started: doings.started,
         output: doings.output,
         ended: doings.ended,
         unrouted,
