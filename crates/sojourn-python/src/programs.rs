@@ -7,15 +7,16 @@ use pyo3::types::PyDict;
 use crate::error::scenario_error;
 
 /// Runs a scenario (JSON) with programs on the kernel `kernel`, whose first process is `init`, as
-/// `run_kernel` does. `place` (JSON) tells where the programs run: `cwd`, `env`, `files`, `keep`. A
-/// turn of the kernel may take `watchdog` seconds. `heard`, if given, is called with what programs
-/// write as they do: program, stream, time, bytes.
+/// `run_kernel` does. `place` (JSON) tells where the programs run: `cwd`, `hidden`, `env`, `files`,
+/// `keep`. A turn of the kernel may take `watchdog` seconds. `heard`, if given, is called with what
+/// programs write as they do: program, stream, time, bytes.
 ///
 /// Returns the same as `run_kernel`, and `labels`, for each flow the declared one whose way it took,
 /// and its name if it is a program's connection; `connections`, pairs of the numbers that packets have
 /// and of the flows; `hash`; `started`, `output` and `ended` of programs; `cut`, those whose output is
 /// not all in there; `unrouted`, packets between hosts that no flow joins; `lacks` and `killed`, what the
-/// kernel had not, and whom it ended for want of memory; `left_out`, bytes of files that were not kept.
+/// kernel had not, and whom it ended for want of memory; `left_out`, bytes of files that were not kept;
+/// `uncopied`, the first file that could not be copied and why, or `None`.
 #[cfg(target_os = "linux")]
 #[pyfunction]
 #[pyo3(signature = (scenario, kernel, init, place, watchdog, progress=None, record=None, heard=None))]
@@ -110,6 +111,7 @@ mod linux {
         columns.set_item("lacks", done.lacks)?;
         columns.set_item("killed", done.killed)?;
         columns.set_item("left_out", done.left_out)?;
+        columns.set_item("uncopied", done.uncopied)?;
         Ok(columns)
     }
 }

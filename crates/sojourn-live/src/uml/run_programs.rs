@@ -14,6 +14,7 @@ use sojourn_sim::scenario::Scenario;
 use super::BEGINNING;
 use super::arguments::{Asked, Image};
 use super::console::Complaints;
+use super::control::Copied;
 use super::doings::{Doings, Ended, Heard, Started, Written};
 use super::place::{Place, description};
 use super::run::{Prepared, Setup, check_all, prepare};
@@ -26,9 +27,9 @@ use crate::recorded::Record;
 pub struct Run {
     /// The scenario, as it was read: JSON.
     pub scenario: String,
-    /// Where they run: JSON with the directory `cwd` in which they start, their environment `env`, the
-    /// directory `files` to which is copied what they write there, if it is kept, and `keep`, the most
-    /// bytes of that.
+    /// Where they run: JSON with the directory `cwd` in which they start, the directory `hidden` below it
+    /// that they see empty, if any, their environment `env`, the directory `files` to which is copied
+    /// what they write there, if it is kept, and `keep`, the most bytes of that.
     pub place: String,
     /// The kernel.
     pub image: Image,
@@ -76,8 +77,10 @@ pub struct Programmed {
     pub lacks: Vec<(i64, String)>,
     /// Processes that were ended for want of memory.
     pub killed: Vec<String>,
-    /// Bytes of files that were not copied.
+    /// Bytes of files that were not copied, as they were too many.
     pub left_out: u64,
+    /// The first file that could not be copied, and why.
+    pub uncopied: Option<String>,
 }
 
 impl Live<Programmed> {
@@ -119,9 +122,9 @@ fn run_all(
     };
     let Prepared { mut net, mut driver, processor: _processor } = prepare(setup, stop)?;
     driver.run(&mut net, Time::ZERO + scenario.duration, stop, progress)?;
-    let left_out = match place.files {
+    let Copied { left_out, uncopied } = match place.files {
         Some(_) => driver.wind_up(net.now(), stop)?,
-        None => 0,
+        None => Copied::default(),
     };
     let Complaints { lacks, killed, .. } = driver.console()?.complaints();
     let (watched, doings) = driver.finish();
@@ -147,6 +150,7 @@ fn run_all(
         lacks,
         killed,
         left_out,
+        uncopied,
     })
 }
 
