@@ -102,7 +102,8 @@ impl Run {
         // The devices' counters end with them.
         let drops = threads.into_iter().map(join).sum::<Result<u64, Error>>()?;
         driven?;
-        let (tap, timing) = driver.finish();
+        let (tap, mut timing) = driver.finish();
+        timing.lateness = tap.lateness();
         let quality = Quality::judge(&timing, drops, &processors);
         let outcome = tap.outcome(&mut net)?;
         record.finish();

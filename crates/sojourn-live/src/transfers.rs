@@ -9,6 +9,7 @@ use sojourn_base::packet::{Address, Direction, Header, Packet};
 use sojourn_base::units::{Span, Time};
 use sojourn_net::net::Step;
 use sojourn_net::record::Table;
+use sojourn_net::record::histogram::Histogram;
 use sojourn_sim::sim::arrivals::{End, Entry, EntryCounters, EntrySamples, Row, TransferRows};
 
 use crate::connection::Connection;
@@ -32,6 +33,8 @@ pub struct Transfers {
     samples: EntrySamples,
     /// Whether the kernel does not count timeouts.
     lacks_timeouts: bool,
+    /// Times from when transfers arrived until the senders' side took them up.
+    lateness: Histogram,
     /// Packets of connections of which nothing was told, which the network has not carried.
     strangers: u64,
     /// What another thread tells of connections.
@@ -42,7 +45,7 @@ impl Transfers {
     /// The transfers of these entries; the news of them come from another thread, or to
     /// [`Transfers::hear`].
     pub fn new(entries: Vec<Entry>, news: Option<Receiver<News>>) -> Self {
-        let (connections, datagrams, waiting, rows, samples) = Default::default();
+        let (connections, datagrams, waiting, rows, samples, lateness) = Default::default();
         let (lacks_timeouts, strangers) = (false, 0);
         Transfers {
             entries,
@@ -52,6 +55,7 @@ impl Transfers {
             rows,
             samples,
             lacks_timeouts,
+            lateness,
             strangers,
             news,
         }
@@ -100,6 +104,7 @@ impl Transfers {
         } else {
             entry.counts.arrived += 1;
             entry.counts.offered_bytes += begun.size;
+            self.lateness.add(begun.start.since(begun.arrival));
         }
         entry.counts.live += 1;
         if begun.number == 0 {
@@ -250,6 +255,11 @@ impl Transfers {
             self.strangers
         );
         Err(Box::new(Fault { time: now, component: "arrivals".to_owned(), message }))
+    }
+
+    /// Times from when transfers arrived until the senders' side took them up.
+    pub(crate) fn lateness(&self) -> &Histogram {
+        &self.lateness
     }
 
     /// The rows of all transfers, those under way at `now` included, and the samples.

@@ -147,6 +147,11 @@ impl Flows {
         self.transfers.as_mut().map_or(Ok(()), |transfers| transfers.sample(now))
     }
 
+    /// Times from when transfers arrived until the senders' side took them up.
+    pub(crate) fn lateness(&self) -> Histogram {
+        self.transfers.as_ref().map(|transfers| transfers.lateness().clone()).unwrap_or_default()
+    }
+
     /// Columns that neither packets nor this kernel show.
     pub(crate) fn unknown(&self) -> Vec<&'static str> {
         let lacks_timeouts = self.flows.iter().any(|flow| flow.followed.lacks_timeouts);
