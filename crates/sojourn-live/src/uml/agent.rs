@@ -202,7 +202,7 @@ fn hosts(
 ) -> Result<Vec<Arc<sys::Room>>, Error> {
     let Some(place) = place else { return Ok(Vec::new()) };
     inside::prepare().map_err(|error| doing("preparing for programs", error))?;
-    inside::make(table, world, &place.cwd)
+    inside::make(table, world, place)
 }
 
 /// Starts to run programs.

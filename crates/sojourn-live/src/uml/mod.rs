@@ -39,7 +39,7 @@ mod telling;
 use std::time::Duration;
 
 pub use arguments::Image;
-pub use doings::{Ended, Heard, Written};
+pub use doings::{Ended, Heard, Started, Written};
 pub use run_programs::{Programmed, Row, Run};
 
 /// Number of cards of the scenario's own flows: the senders' and the receivers'. Those of programs'
