@@ -90,7 +90,8 @@ mod tests {
     fn is_broken(reset: bool) -> bool {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (socket, (mut other, _)) = (Arc::new(socket.into()), listener.accept().unwrap());
+        let socket = Arc::new(OwnedFd::from(socket));
+        let (mut other, _) = listener.accept().unwrap();
         let reading = Reading::begin(&socket).unwrap();
         other.write_all(&[0; 9]).unwrap();
         if reset {
