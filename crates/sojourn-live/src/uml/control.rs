@@ -169,7 +169,7 @@ mod tests {
             Said::Piece(7),
             Said::Begun(Span::from_micros(3)),
             Said::Reports(b"reports"),
-            Said::News(News::Closed(Closed { port: 1024, timeouts: 1, min_rtt: Span::ZERO })),
+            Said::News(News::Closed(Closed { port: 1024, timeouts: None, min_rtt: Span::ZERO })),
             Said::Failed("why"),
             Said::Started(2, 41),
             Said::Wrote(1 << 20, 2, b"cannot\n"),
