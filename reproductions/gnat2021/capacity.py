@@ -100,12 +100,13 @@ def _column(rows: Sequence[Row], column: str) -> list[float]:
 
 
 def _nine_by_nine(rows: Sequence[Row]) -> Finding:
-    from sojourn.capacity.diagram import Limits, count_paths
+    from sojourn.capacity.diagram import count_paths
     from sojourn.capacity.draw import grid
+    from sojourn_reproductions.gnat2021.grids import PATIENT
 
     all_complete(rows, 1, table=TABLE)
     pair = (0, 80)
-    counted = count_paths(grid(9, 9, 0).network, [pair], float("inf"), Limits())
+    counted = count_paths(grid(9, 9, 0).network, [pair], float("inf"), PATIENT)
     if pair not in counted.paths:
         raise KeyError(counted.failure)
     count = counted.paths[pair].count

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from sojourn.capacity.diagram import Limits
 from sojourn.capacity.parse import parse
 from sojourn.capacity.solve import Options, solve
 from sojourn.scenario import Document
+
+#: What fits no machine fits no limit of time; one that is busy has enough.
+PATIENT = Limits(seconds=300)
 
 
 def row(graph: Document, deadline: str) -> Mapping[str, float | None]:
     """The values of a row by the table's columns: paths, seconds that passed, the rate."""
     problem = parse(graph)
-    solution = solve(problem, Fraction(deadline), Options())
+    solution = solve(problem, Fraction(deadline), Options(limits=PATIENT))
     a, b = (solution.diagrams.paths.get(pair) for pair in problem.pairs())
     return {
         "paths_to_a": a.count if a else None,

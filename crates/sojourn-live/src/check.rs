@@ -108,6 +108,11 @@ fn check_flow(flow: &FlowSpec, scenario: &Scenario) -> Result<(), FieldError> {
                        allowed: classic, or cca = \"dctcp\"";
         return wrong("ecn", message.to_owned());
     }
+    if flow.initial_ssthresh.is_some() {
+        let message = "given; a kernel begins with none, or with what it remembers (tcp_metrics): \
+                       leave it out, or use --backend sim";
+        return wrong("initial_ssthresh", message.to_owned());
+    }
     if flow.initial_window.is_some() && iproute::program("ip").is_none() {
         let message = "given; it needs the program ip(8), which is missing: apt install iproute2";
         return wrong("initial_window", message.to_owned());

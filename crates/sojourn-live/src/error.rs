@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use nix::libc::{EMFILE, ENFILE};
 use sojourn_base::error::{Fault, FieldError};
 
 /// Error of a live run.
@@ -47,7 +48,48 @@ pub fn missing(what: &str, error: io::Error, remedy: &str) -> Error {
     Error::Refused(FieldError::new("backend", message))
 }
 
+impl Error {
+    /// The same of `whose`, if it came unexpectedly.
+    pub(crate) fn of(self, whose: &str) -> Self {
+        match self {
+            Error::System(message) => Error::System(format!("{whose}: {message}")),
+            other => other,
+        }
+    }
+}
+
+/// A system call failed while doing `what`, against which there is a remedy.
+pub(crate) fn limited(what: &str, remedy: &str) -> impl Fn(io::Error) -> Error {
+    move |error| Error::System(format!("live run: {what}: {error}; {remedy}"))
+}
+
+/// Likewise, where this process may be allowed no more descriptors.
+pub(crate) fn opening(what: &str) -> impl Fn(io::Error) -> Error {
+    move |error| match error.raw_os_error() {
+        Some(EMFILE | ENFILE) => limited(
+            what,
+            "raise the limit of open files (ulimit -Hn), of which a connection takes two, or let \
+             fewer connections be open at once",
+        )(error),
+        _ => failed(what)(error),
+    }
+}
+
 /// A system call failed while doing `what`.
 pub fn failed(what: &str) -> impl Fn(io::Error) -> Error {
     move |error| Error::System(format!("live run: {what}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_meets_a_limit_and_what_helps_is_said() {
+        let told = |code| opening("opening a socket")(io::Error::from_raw_os_error(code));
+        let message = told(EMFILE).of("arrivals 'web'").to_string();
+        assert!(message.starts_with("arrivals 'web': live run: opening a socket: "), "{message}");
+        assert!(message.contains("ulimit -Hn"), "{message}");
+        assert!(!told(nix::libc::EPERM).to_string().contains("ulimit"));
+    }
 }

@@ -171,7 +171,7 @@ mod tests {
             assert_eq!(checksum(&written[..20]), 0);
             let length = ((written.len() - 20) as u16).to_be_bytes();
             let parts = [&written[12..20], &[0, protocol], &length, &written[20..]];
-            assert_eq!(checksum_of(&parts), 0, "{protocol}");
+            assert_eq!(checksum_of(parts), 0, "{protocol}");
             assert_eq!(written[20..24], bytes[20..24]);
             assert!(written[headers..].iter().all(|byte| *byte == 0));
             assert_eq!(writer.bytes(&marked, 40).unwrap(), &written[..40]);
@@ -215,7 +215,7 @@ mod tests {
         let mut writer = Written::of(kept);
         let out = writer.bytes(&packet, 96).unwrap();
         assert_eq!((out.len(), out[48]), (49, 0));
-        assert_eq!(checksum_of(&[&out[8..40], &[0, UDP, 0, 9], &out[40..]]), 0);
+        assert_eq!(checksum_of([&out[8..40], &[0, UDP, 0, 9], &out[40..]]), 0);
     }
 
     #[test]

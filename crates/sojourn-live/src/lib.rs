@@ -34,6 +34,7 @@ mod bpf;
 mod check;
 pub mod clock;
 mod command;
+mod connection;
 mod controls;
 mod datagrams;
 pub mod drive;
@@ -65,6 +66,7 @@ mod tcp_info;
 mod traffic;
 pub mod transfers;
 pub mod uml;
+mod waiting;
 mod watched;
 mod windows;
 

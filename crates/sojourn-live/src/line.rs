@@ -11,11 +11,12 @@ use sojourn_sim::sim::arrivals::{Connection, Counted, Underway};
 use sojourn_sim::spec::Flow;
 use sojourn_sim::traffic::Action;
 
-use crate::error::{Error, failed};
+use crate::error::{Error, limited};
 use crate::namespace::Namespaces;
 use crate::news::{Begun, Closed, Ended, News, Tell, Written};
 use crate::outlet::Outlet;
 use crate::reading::Reading;
+use crate::tcp_info::timeouts;
 use crate::{sockets, sys};
 
 /// `tcpi_min_rtt` of a connection without an RTT.
@@ -55,7 +56,8 @@ impl<'a> Line<'a> {
 
     /// It carries a transfer from now on, which `waited` before: what is to be told of that.
     pub(crate) fn take(&mut self, underway: Underway, waited: bool) -> Begun {
-        let before = if self.carries.is_new() { Counted::default() } else { self.counted() };
+        let before = if self.carries.is_new() { None } else { self.counted().0 };
+        let before = Counted { timeouts: before.unwrap_or(0), ..Counted::default() };
         let number = self.carries.carry(Underway { before, ..underway });
         self.carries.progress.0 = underway.start;
         let Underway { transfer, start, ideal, .. } = underway;
@@ -87,7 +89,11 @@ impl<'a> Line<'a> {
         }
         let socket = namespaces.among_receivers(|| sockets::ask(&self.flow, self.port))?;
         let client = Outlet::asking(self.flow, socket);
-        let reading = Reading::begin(client.ends().0).map_err(failed("reading responses"))?;
+        let reading = Reading::begin(client.ends().0).map_err(limited(
+            "making the thread that each client's connection has",
+            "raise the limits of threads (ulimit -u, a container's), or let fewer connections be \
+             open at once: a lower rate, or connections = \"pool\"",
+        ))?;
         self.client = Some((client, reading));
         Ok(())
     }
@@ -135,7 +141,8 @@ impl<'a> Line<'a> {
 
     /// Whether anything has come that it waits for.
     pub(crate) fn is_called(&self) -> bool {
-        let client = self.client.as_ref().is_some_and(|(client, _)| client.is_called());
+        let client = self.client.as_ref();
+        let client = client.is_some_and(|(end, reading)| end.is_called() || reading.is_broken());
         client || self.data.is_called()
     }
 
@@ -165,15 +172,15 @@ impl<'a> Line<'a> {
 
     /// A transfer is over: what is to be told of that.
     pub(crate) fn ended(&self, number: u64, underway: &Underway) -> Ended {
-        let Counted { timeouts, min_rtt, .. } = self.counted();
-        let timeouts = timeouts.saturating_sub(underway.before.timeouts) as u16;
+        let (timeouts, min_rtt) = self.counted();
+        let timeouts = timeouts.map(|all| all.saturating_sub(underway.before.timeouts));
         Ended { port: self.port, number: number as u32, timeouts, min_rtt }
     }
 
     /// It carries no more: what is to be told of that.
     pub(crate) fn closed(&self) -> Closed {
-        let Counted { timeouts, min_rtt, .. } = self.counted();
-        Closed { port: self.port, timeouts: timeouts as u16, min_rtt }
+        let (timeouts, min_rtt) = self.counted();
+        Closed { port: self.port, timeouts, min_rtt }
     }
 
     /// Closes it after what is written.
@@ -192,7 +199,8 @@ impl<'a> Line<'a> {
 
     /// Whether the receiver has closed it as well, or need not, or it is broken.
     pub(crate) fn is_over(&self) -> bool {
-        let client = self.client.as_ref().is_some_and(|(client, _)| client.is_done());
+        let client = self.client.as_ref();
+        let client = client.is_some_and(|(end, reading)| end.is_done() || reading.is_broken());
         client || self.is_sent() || self.data.is_over()
     }
 
@@ -202,16 +210,13 @@ impl<'a> Line<'a> {
         std::iter::once(&mut self.data).chain(client)
     }
 
-    /// What the kernel has counted so far: timeouts of both ends, and the sender's smallest RTT.
-    fn counted(&self) -> Counted {
+    /// What the kernel has counted so far: timeouts of both ends, if it counts them, and the sender's
+    /// smallest RTT; zero where it has none.
+    fn counted(&self) -> (Option<u64>, Span) {
         let sender = sys::tcp_info(self.data.ends().0).ok();
         let client = self.client.as_ref().and_then(|(end, _)| sys::tcp_info(end.ends().0).ok());
-        let timeouts = [&sender, &client].into_iter().flatten();
+        let ends = [&sender, &client].into_iter().flatten();
         let least = sender.map(|info| info.tcpi_min_rtt).filter(|least| *least != NO_RTT);
-        Counted {
-            timeouts: timeouts.map(|info| u64::from(info.tcpi_total_rto)).sum(),
-            min_rtt: Span::from_micros(least.unwrap_or(0).into()),
-            ..Counted::default()
-        }
+        (ends.map(timeouts).sum(), Span::from_micros(least.unwrap_or(0).into()))
     }
 }

@@ -89,8 +89,8 @@ pub struct Ended {
     pub port: u16,
     /// Number of the transfer.
     pub number: u32,
-    /// Retransmission timeouts since it began.
-    pub timeouts: u16,
+    /// Retransmission timeouts since it began, if the kernel counts them.
+    pub timeouts: Option<u64>,
     /// The sender's smallest RTT; zero where it has none.
     pub min_rtt: Span,
 }
@@ -100,8 +100,8 @@ pub struct Ended {
 pub struct Closed {
     /// Port of its sender.
     pub port: u16,
-    /// Retransmission timeouts.
-    pub timeouts: u16,
+    /// Retransmission timeouts, if the kernel counts them.
+    pub timeouts: Option<u64>,
     /// The sender's smallest RTT; zero where it has none.
     pub min_rtt: Span,
 }
@@ -199,22 +199,22 @@ impl Written {
 impl Ended {
     fn words(&self) -> [u64; 4] {
         let Ended { port, number, timeouts, min_rtt } = *self;
-        [port.into(), number.into(), timeouts.into(), min_rtt.as_nanos()]
+        [port.into(), number.into(), word(timeouts), min_rtt.as_nanos()]
     }
 
     fn of([port, number, timeouts, min_rtt]: [u64; 4]) -> Option<Self> {
-        let (port, number, timeouts) = (short(port)?, middle(number)?, short(timeouts)?);
+        let (port, number, timeouts) = (short(port)?, middle(number)?, known(timeouts));
         Some(Ended { port, number, timeouts, min_rtt: Span::from_nanos(min_rtt) })
     }
 }
 
 impl Closed {
     fn words(&self) -> [u64; 3] {
-        [self.port.into(), self.timeouts.into(), self.min_rtt.as_nanos()]
+        [self.port.into(), word(self.timeouts), self.min_rtt.as_nanos()]
     }
 
     fn of([port, timeouts, min_rtt]: [u64; 3]) -> Option<Self> {
-        let (port, timeouts) = (short(port)?, short(timeouts)?);
+        let (port, timeouts) = (short(port)?, known(timeouts));
         Some(Closed { port, timeouts, min_rtt: Span::from_nanos(min_rtt) })
     }
 }
@@ -228,6 +228,15 @@ fn words<const COUNT: usize>(bytes: &[u8]) -> Option<[u64; COUNT]> {
     let word = |chunk: &[u8]| <[u8; 8]>::try_from(chunk).ok().map(u64::from_ne_bytes);
     let words: Option<Vec<u64>> = bytes.chunks(8).map(word).collect();
     words?.try_into().ok()
+}
+
+/// What is not known is the largest number.
+fn word(known: Option<u64>) -> u64 {
+    known.unwrap_or(u64::MAX)
+}
+
+fn known(word: u64) -> Option<u64> {
+    Some(word).filter(|word| *word != u64::MAX)
 }
 
 fn short(word: u64) -> Option<u16> {
@@ -267,8 +276,9 @@ mod tests {
             News::Begun(begun),
             News::Begun(Begun { waited: false, persistent: true, ..begun }),
             News::Written(Written { port, number, ends: 1 << 41 }),
-            News::Ended(Ended { port, number, timeouts: 3, min_rtt }),
-            News::Closed(Closed { port, timeouts: 3, min_rtt }),
+            News::Ended(Ended { port, number, timeouts: Some(1 << 16), min_rtt }),
+            News::Ended(Ended { port, number, timeouts: None, min_rtt }),
+            News::Closed(Closed { port, timeouts: Some(0), min_rtt }),
         ] {
             let bytes = news.to_bytes();
             assert_eq!(News::parse(&bytes), Some(news));

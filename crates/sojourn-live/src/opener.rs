@@ -134,7 +134,8 @@ impl<'a> Opener<'a> {
         if owner.is_pooled() {
             owner.pools.join(transfer, number, &mut carries);
         }
-        self.lines.insert(number, Line::new(path, port, carries, owner.asks())?);
+        let line = Line::new(path, port, carries, owner.asks());
+        self.lines.insert(number, line.map_err(|error| error.of(&owner.name))?);
         Ok(number)
     }
 
@@ -153,7 +154,9 @@ impl<'a> Opener<'a> {
         let begun = line.take(Underway { transfer, start: now, ends, ideal, before }, waited);
         (self.tell)(News::Begun(begun))?;
         if new {
-            line.open(self.namespaces)?;
+            let opened = line.open(self.namespaces);
+            let owner = &self.entries[line.carries.entry];
+            opened.map_err(|error| error.of(&owner.name))?;
         }
         match transfer.request {
             Some(request) => line.ask(request)?,
@@ -188,9 +191,9 @@ impl<'a> Opener<'a> {
             (self.tell)(News::Ended(ended))?;
             self.end(now, number, &underway)?;
         }
-        let Some(line) = self.lines.get(&number).filter(|line| !line.carries.over) else {
-            return Ok(());
-        };
+        // One that is found dead ends next: what waits then takes another.
+        let lives = |line: &&Line<'_>| !line.carries.over && !line.is_over();
+        let Some(line) = self.lines.get(&number).filter(lives) else { return Ok(()) };
         let next = self.entries[line.carries.entry].pools.next_waiting(&line.carries);
         next.map_or(Ok(()), |next| self.send(now, number, next, true))
     }
@@ -205,6 +208,9 @@ impl<'a> Opener<'a> {
 
     /// Closes persistent connections that have been idle for long.
     fn close_idle(&mut self, now: Time) -> Result<(), Error> {
+        if !self.entries.iter().any(Entry::is_pooled) {
+            return Ok(());
+        }
         let is_idle =
             |line: &Line<'_>| self.entries[line.carries.entry].pools.is_idle(now, &line.carries);
         let idle = self.lines.iter().filter(|(_, line)| is_idle(line));
@@ -233,7 +239,10 @@ impl<'a> Opener<'a> {
         }
         let entry = line.carries.entry;
         let owner = &mut self.entries[entry];
-        for (_, underway) in mem::take(&mut line.carries.underway) {
+        for (transfer, underway) in mem::take(&mut line.carries.underway) {
+            if line.carries.pool.is_some() {
+                (self.tell)(News::Ended(line.ended(transfer, &underway)))?;
+            }
             owner.on_end(now, &underway.transfer);
         }
         owner.pools.leave(number, &line.carries);

@@ -237,7 +237,10 @@ impl<'a> Outlet<'a> {
                     self.came.remove(PollFlags::POLLOUT);
                     return Ok(());
                 }
-                Err(Errno::ENOBUFS) if !sockets::is_tcp(&self.flow) => self.unwritten = 0,
+                // The device's queue is full: this datagram is lost.
+                Err(Errno::ENOBUFS) if !sockets::is_tcp(&self.flow) => {
+                    self.accepted(bytes.len() as u64);
+                }
                 Err(_) => self.state = State::Done, // the connection is broken: it ends incomplete
             }
         }

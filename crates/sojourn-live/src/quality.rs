@@ -7,7 +7,7 @@ use sojourn_base::units::{Span, Time};
 use sojourn_net::record::histogram::Histogram;
 
 /// If more than one packet in a hundred is released later than this, delays are no longer those of
-/// the network.
+/// the network; if more than one transfer in a hundred begins later, arrivals are not those drawn.
 const WORST_P99: Span = Span::from_millis(1);
 
 /// Timing of the loop.
@@ -15,6 +15,8 @@ const WORST_P99: Span = Span::from_millis(1);
 pub struct Timing {
     /// Times from when packets should have been released until they were.
     pub release_errors: Histogram,
+    /// Times from when transfers arrived until their sender took them up.
+    pub lateness: Histogram,
     /// Whether the loop had priority over ordinary threads.
     pub prioritised: bool,
     /// Packets whose bytes had been overwritten.
@@ -105,6 +107,13 @@ fn reasons(p99: Option<Span>, tun_drops: u64, timing: &Timing) -> Vec<String> {
         )),
         Some(_) => {}
     }
+    if let Some(late) = timing.lateness.percentile(0.99).filter(|late| *late > WORST_P99) {
+        reasons.push(format!(
+            "one transfer in a hundred began {:.2} ms late or later; allowed: 1 ms; allow real-time \
+             priority, or lower the rate of arrivals",
+            late.as_millis_f64()
+        ));
+    }
     if tun_drops > 0 {
         reasons.push(format!(
             "the devices lost {tun_drops} packets; allowed: 0; lower the rate or the window"
@@ -173,6 +182,8 @@ mod tests {
         assert!(!valid(&timing(50), 1));
         assert!(!valid(&Timing { forgotten: 1, ..timing(50) }, 0));
         assert!(!valid(&Timing::default(), 0));
+        let lateness = timing(1500).release_errors;
+        assert!(!valid(&Timing { lateness, ..timing(50) }, 0));
     }
 
     #[test]

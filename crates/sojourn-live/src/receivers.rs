@@ -2,13 +2,14 @@
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{MsgFlags, recv};
 
-use crate::error::{Error, failed};
+use crate::error::{Error, failed, opening};
 
 /// Longest time in milliseconds until it notices the end of the run.
 const PATIENCE: u16 = 20;
@@ -37,50 +38,49 @@ impl Receivers {
     /// If the kernel fails to accept or to wait.
     pub(crate) fn run(mut self, stop: &AtomicBool) -> Result<(), Error> {
         while !stop.load(Ordering::Relaxed) {
-            self.wait()?;
-            self.take()?;
+            let called = self.wait()?;
+            self.take(&called)?;
         }
         Ok(())
     }
 
-    /// The sockets to wait for.
-    pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let waiting = self.waiting.iter().map(AsFd::as_fd);
-        waiting.chain(self.reading.iter().map(AsFd::as_fd))
-    }
-
-    /// Accepts and reads what has arrived.
-    ///
-    /// # Errors
-    /// If the kernel fails to accept.
-    pub(crate) fn take(&mut self) -> Result<(), Error> {
-        self.accept()?;
-        let bytes = &mut self.bytes;
-        self.reading.retain(|socket| drain(socket, bytes));
-        Ok(())
-    }
-
-    fn wait(&self) -> Result<(), Error> {
-        let mut wanted: Vec<_> =
-            self.sockets().map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+    /// Waits until anything has come; returns for which sockets: those that wait first.
+    fn wait(&self) -> Result<Vec<bool>, Error> {
+        let sockets = self.waiting.iter().map(AsFd::as_fd);
+        let sockets = sockets.chain(self.reading.iter().map(AsFd::as_fd));
+        let mut wanted: Vec<_> = sockets.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         match poll(&mut wanted, PollTimeout::from(PATIENCE)) {
-            Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+            Ok(_) => Ok(wanted.iter().map(|polled| polled.any() != Some(false)).collect()),
+            Err(Errno::EINTR) => Ok(vec![false; wanted.len()]),
             Err(error) => Err(failed("waiting for data")(error.into())),
         }
     }
 
-    fn accept(&mut self) -> Result<(), Error> {
-        for listener in &self.waiting {
-            match listener.accept() {
-                Ok((stream, _)) => {
-                    stream.set_nonblocking(true).map_err(failed("accepting a connection"))?;
-                    self.reading.push(stream.into());
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(failed("accepting a connection")(error)),
-            }
+    /// Reads and accepts what has arrived.
+    fn take(&mut self, called: &[bool]) -> Result<(), Error> {
+        let (waiting, reading) = called.split_at(self.waiting.len());
+        let (bytes, mut called) = (&mut self.bytes, reading.iter());
+        self.reading.retain(|socket| called.next() != Some(&true) || drain(socket, bytes));
+        for (listener, _) in self.waiting.iter().zip(waiting).filter(|(_, called)| **called) {
+            accept_all(listener, &mut self.reading)?;
         }
         Ok(())
+    }
+}
+
+/// Takes all connections that have come.
+fn accept_all(listener: &TcpListener, reading: &mut Vec<OwnedFd>) -> Result<(), Error> {
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(true).map_err(failed("accepting a connection"))?;
+                reading.push(stream.into());
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            // It was reset before it was taken.
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+            Err(error) => return Err(opening("accepting a connection")(error)),
+        }
     }
 }
 
@@ -88,7 +88,7 @@ impl Receivers {
 fn drain(socket: &OwnedFd, bytes: &mut [u8]) -> bool {
     match recv(socket.as_raw_fd(), bytes, MsgFlags::MSG_TRUNC) {
         Ok(0) => false,
-        Ok(_) | Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => true,
+        Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => true,
         Err(_) => false,
     }
 }

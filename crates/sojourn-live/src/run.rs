@@ -62,6 +62,17 @@ type Ready<T> = Result<(OwnedFd, T), Error>;
 /// Thread of a side; returns the number of packets that its device has lost.
 type Side = JoinHandle<Result<u64, Error>>;
 
+/// Both sides, which wait for the run's clock.
+struct Sides {
+    /// Of the senders and of the receivers.
+    threads: [Side; 2],
+    starts: [Channel<Clock>; 2],
+    devices: [OwnedFd; 2],
+    senders: Vec<Sender>,
+    /// What is told of transfers.
+    news: Receiver<News>,
+}
+
 impl Run {
     fn run(self, sink: Option<Sink>, progress: &Progress) -> Result<(Outcome, Quality), Error> {
         let _registered = Registered::of(&self.scenario)?;
@@ -70,56 +81,89 @@ impl Run {
         let Surroundings { mut net, addresses, applications, flows, recorder, recorded_links } =
             surroundings;
         let end = Time::ZERO + self.scenario.duration;
-        let stop = Arc::new(AtomicBool::new(false));
         let ours = entries(&self.scenario, &addresses)?;
-        let mtu = mtu(&flows, &ours);
-        if !ours.is_empty() {
-            allow_many_files().map_err(failed("allowing many connections"))?;
-        }
-        let side = (self.scenario.clone(), Arc::clone(&stop));
-        let (receivers, receiving, start_receivers) =
-            start(move |ready, start| receive(&side.0, mtu, ready, start, &side.1));
-        let (receiving_device, namespace) = ready(&receiving)?;
-        let (side, facts) = ((self.scenario.clone(), Arc::clone(&stop)), flows.clone());
-        let (tell, news) = channel();
-        let arriving = (entries(&self.scenario, &addresses)?, tell, namespace);
-        let (senders, sending, start_senders) = start(move |ready, start| {
-            let applications = applications.into_iter().zip(facts).collect();
-            send(&side.0, mtu, (applications, arriving), (ready, start), &side.1)
-        });
-        let (device, ends) = ready(&sending)?;
-
+        let theirs = entries(&self.scenario, &addresses)?;
+        let applications = applications.into_iter().zip(flows.iter().copied()).collect();
+        let Sides { threads, starts, devices, senders, news } =
+            self.sides(mtu(&flows, &ours), applications, theirs)?;
         let recording = (recorder, recorded_links, self.scenario.sample_interval);
-        let transfers = (!ours.is_empty()).then(|| Transfers::new(ours, end, Some(news)));
-        let tap = Flows::new(addresses, ends, flows, transfers, recording).recorded(&record);
+        let transfers = (!ours.is_empty()).then(|| Transfers::new(ours, Some(news)));
+        let tap = Flows::new(addresses, senders, flows, transfers, recording).recorded(&record);
         tap.start(&mut net, self.scenario.warmup);
         let (processors, _awake) = (Processors::now(), Awake::keep());
         let clock = Clock::start();
         progress.at(clock);
-        let _ = (start_receivers.send(clock), start_senders.send(clock));
-        let mut driver = Loop::new(clock, [device, receiving_device], tap).across(record.border());
+        for start in starts {
+            let _ = start.send(clock); // a side that has failed has told so
+        }
+        let mut driver = Loop::new(clock, devices, tap).across(record.border());
         let driven = driver.run(&mut net, end, &self.stop);
-        stop.store(true, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Relaxed);
         // The devices' counters end with them.
-        let drops = join(senders)? + join(receivers)?;
+        let drops = threads.into_iter().map(join).sum::<Result<u64, Error>>()?;
         driven?;
-        let (tap, timing) = driver.finish();
+        let (tap, mut timing) = driver.finish();
+        timing.lateness = tap.lateness();
         let quality = Quality::judge(&timing, drops, &processors);
         let outcome = tap.outcome(&mut net)?;
         record.finish();
         Ok((outcome, quality))
     }
+
+    /// Starts the threads of both sides.
+    fn sides(
+        &self,
+        mtu: u32,
+        applications: Vec<(Application, FlowFacts)>,
+        entries: Vec<Entry>,
+    ) -> Result<Sides, Error> {
+        if !entries.is_empty() {
+            allow_many_files().map_err(failed("allowing many connections"))?;
+        }
+        let scenario = self.scenario.clone();
+        let (receivers, receiving, start_receivers) =
+            start(&self.stop, move |ready, start, stop| {
+                receive(&scenario, mtu, ready, start, stop)
+            });
+        let (receiving_device, namespace) = ready(&receiving)?;
+        let scenario = self.scenario.clone();
+        let (tell, news) = channel();
+        let acting = (applications, (entries, tell, namespace));
+        let (sending, when_sending, start_senders) =
+            start(&self.stop, move |ready, start, stop| {
+                send(&scenario, mtu, acting, (ready, start), stop)
+            });
+        let (device, senders) = ready(&when_sending)?;
+        Ok(Sides {
+            threads: [sending, receivers],
+            starts: [start_senders, start_receivers],
+            devices: [device, receiving_device],
+            senders,
+            news,
+        })
+    }
 }
 
-/// Starts a side's thread, which reports when it is ready and waits for the run's clock.
-fn start<T, F>(side: F) -> (Side, Receiver<Ready<T>>, Channel<Clock>)
+/// Starts a side's thread, which reports when it is ready and waits for the run's clock. The run stops
+/// when it fails.
+fn start<T, F>(stop: &Arc<AtomicBool>, side: F) -> (Side, Receiver<Ready<T>>, Channel<Clock>)
 where
     T: Send + 'static,
-    F: FnOnce(&Channel<Ready<T>>, &Receiver<Clock>) -> Result<u64, Error> + Send + 'static,
+    F: FnOnce(&Channel<Ready<T>>, &Receiver<Clock>, &AtomicBool) -> Result<u64, Error>
+        + Send
+        + 'static,
 {
     let (ready, when_ready) = channel();
     let (start, when_started) = channel();
-    (spawn(move || side(&ready, &when_started)), when_ready, start)
+    let stop = Arc::clone(stop);
+    let thread = spawn(move || {
+        let done = side(&ready, &when_started, &stop);
+        if done.is_err() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        done
+    });
+    (thread, when_ready, start)
 }
 
 fn ready<T>(side: &Receiver<Ready<T>>) -> Ready<T> {

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::{
-    Ipv4Tos, RcvBufForce, ReuseAddr, SndBufForce, TcpCongestion, TcpMaxSeg,
+    Ipv4Tos, RcvBufForce, ReuseAddr, SndBufForce, TcpCongestion, TcpMaxSeg, TcpNoDelay,
 };
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, accept4, bind, connect, listen,
@@ -17,7 +17,7 @@ use sojourn_sim::scenario::Scenario;
 use sojourn_sim::spec::{BufferSize, Controls, EcnMode, Flow, Pacing};
 
 use crate::controls::{kernel_name, no_control, tcp_ecn};
-use crate::error::{Error, failed};
+use crate::error::{Error, failed, opening};
 use crate::flows::FIRST_PORT;
 use crate::namespace::{self, SENDERS};
 use crate::{sys, windows};
@@ -51,13 +51,17 @@ fn receiver(flow: &Flow<'_>) -> SockaddrIn {
 pub(crate) fn open(flow: &Flow<'_>) -> Result<OwnedFd, Error> {
     let kind = if is_tcp(flow) { SockType::Stream } else { SockType::Datagram };
     let opened = socket(AddressFamily::Inet, kind, FLAGS, None);
-    let socket = opened.map_err(|error| failed("opening a socket")(error.into()))?;
+    let socket = opened.map_err(|error| opening("opening a socket")(error.into()))?;
     if let Some(cca) = flow.spec.cca.as_ref().and_then(Controls::only).filter(|_| is_tcp(flow)) {
         let set = setsockopt(&socket, TcpCongestion, &OsString::from(kernel_name(cca)));
         set.map_err(|_| no_control(&flow.field(), kernel_name(cca)))?;
         let mss = flow.spec.mss + TIMESTAMPS;
         setsockopt(&socket, TcpMaxSeg, &mss)
             .map_err(|error| failed("setting the largest segment")(error.into()))?;
+    }
+    if flow.spec.nagle == Some(false) && is_tcp(flow) {
+        setsockopt(&socket, TcpNoDelay, &true)
+            .map_err(|error| failed("letting segments not wait")(error.into()))?;
     }
     limit_buffers(&socket, flow).map_err(failed("setting a buffer's size"))?;
     // TCP has its own ECN field.
@@ -105,7 +109,7 @@ pub(crate) fn accept(waiting: &OwnedFd, flow: &Flow<'_>) -> Result<Option<OwnedF
     let socket = match accept4(waiting.as_raw_fd(), FLAGS) {
         Ok(socket) => sys::owned(socket),
         Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
-        Err(error) => return Err(failed("accepting a connection")(error.into())),
+        Err(error) => return Err(opening("accepting a connection")(error.into())),
     };
     pace(&socket, flow.spec.pacing).map_err(failed("pacing a connection"))?;
     Ok(Some(socket))

@@ -9,6 +9,7 @@ use sojourn_net::record::live::Watch;
 use sojourn_tcp::cc::INFINITE_SSTHRESH;
 
 use crate::observed::Counters;
+use crate::sys::NO_TIMEOUTS;
 
 /// Interval of sampling.
 pub(crate) const INTERVAL: Span = Span::from_millis(10);
@@ -23,9 +24,16 @@ const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 /// `pacing_rate` of a connection that is not paced.
 const UNPACED: u64 = u64::MAX;
 
+/// Retransmission timeouts of a connection, if the kernel counts them.
+pub(crate) fn timeouts(info: &tcp_info) -> Option<u64> {
+    Some(info.tcpi_total_rto).filter(|count| *count != NO_TIMEOUTS).map(u64::from)
+}
+
 /// Samples of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Followed {
+    /// Whether the kernel does not count its timeouts.
+    pub lacks_timeouts: bool,
     last: Option<Time>,
     recovering: bool,
     /// Time in which it has had data to send.
@@ -37,6 +45,7 @@ pub(crate) struct Followed {
 impl Followed {
     /// Brings `counters` up to the kernel's state at `now`.
     pub(crate) fn sample(&mut self, now: Time, info: &tcp_info, counters: &mut Counters) {
+        self.lacks_timeouts = timeouts(info).is_none();
         if !(ESTABLISHED..CLOSE).contains(&info.tcpi_state) || counters.established_at.is_none() {
             return;
         }
@@ -107,7 +116,7 @@ fn gauges(info: &tcp_info, counters: &mut Counters) {
     counters.rate.pacing_rate =
         paced.then(|| Rate::from_bps(info.tcpi_pacing_rate.saturating_mul(8)));
     counters.recovery.spurious_retransmissions = info.tcpi_dsack_dups.into();
-    counters.recovery.rtos = info.tcpi_total_rto.into();
+    counters.recovery.rtos = timeouts(info).unwrap_or(0);
 }
 
 /// What a sender of the simulator tells of its control, by the same names, and what the kernel tells in
@@ -184,6 +193,16 @@ mod tests {
         let more = [number("ssthresh", 9.0), number("pacing_rate", 8_000.0)];
         assert!(more.iter().all(|row| told.contains(row)), "{told:?}");
         assert!(told.contains(&number("min_rtt", 0.02)));
+    }
+
+    #[test]
+    fn timeouts_are_known_where_the_kernel_counts_them() {
+        // Linux 6.1 has no more than 232 bytes, 6.7 has 248.
+        let [older, newer] = [232, 248].map(|length| sys::tcp_info_of(&vec![0_u8; length]));
+        assert_eq!([timeouts(&older), timeouts(&newer)], [None, Some(0)]);
+        let mut followed = Followed::default();
+        followed.sample(Time::ZERO, &older, &mut Counters::default());
+        assert!(followed.lacks_timeouts);
     }
 
     #[test]

@@ -107,17 +107,22 @@ impl Traffic {
         }
     }
 
-    /// The packets that had no way.
+    /// The packets that had no way, once for each pair of names: hosts have addresses of both families.
     pub(crate) fn unrouted(&self) -> Vec<Unrouted> {
-        let told = |(&(from, address), &packets): (&(usize, IpAddr), &u64)| {
+        let mut all: Vec<Unrouted> = Vec::new();
+        for (&(from, address), &packets) in &self.unrouted {
             let to = match address {
                 IpAddr::V4(address) => self.table.at(&address.octets()),
                 IpAddr::V6(address) => self.table.at(&address.octets()),
             };
             let to = to.map_or_else(|| address.to_string(), |to| self.host(to).to_owned());
-            Unrouted { from: self.host(from).to_owned(), to, packets }
-        };
-        self.unrouted.iter().map(told).collect()
+            let from = self.host(from);
+            match all.iter_mut().find(|other| other.from == from && other.to == to) {
+                Some(other) => other.packets += packets,
+                None => all.push(Unrouted { from: from.to_owned(), to, packets }),
+            }
+        }
+        all
     }
 }
 
@@ -195,6 +200,18 @@ pub(crate) mod tests {
         let names: Vec<_> = traffic.connections.data().iter().map(|d| traffic.name(d)).collect();
         assert_eq!(names[0], "udp flow-1.sender:7>flow-1.receiver:9");
         assert_eq!(names[1], "udp flow-1.receiver:7>flow-1.sender:9");
+    }
+
+    #[test]
+    fn both_families_of_a_pair_are_one_count() {
+        let mut traffic = traffic(&scenario());
+        let mut later = vec![0; 60];
+        (later[0], later[24], later[25], later[39]) = (0x60, 0xfd, 0x77, 4);
+        for bytes in [packet([1, 4], 100), later.clone(), later] {
+            assert!(traffic.enters(Time::ZERO, 2, &bytes).is_none());
+        }
+        let (from, to) = ("flow-1.sender".to_owned(), "flow-2.receiver".to_owned());
+        assert_eq!(traffic.unrouted(), [Unrouted { from, to, packets: 3 }]);
     }
 
     #[test]

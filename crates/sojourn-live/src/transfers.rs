@@ -1,35 +1,23 @@
 //! Transfers on a live network, as the packets of their connections show them: rows, and counts over
 //! time.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 
+use sojourn_base::error::Fault;
 use sojourn_base::packet::{Address, Direction, Header, Packet};
 use sojourn_base::units::{Span, Time};
+use sojourn_net::net::Step;
 use sojourn_net::record::Table;
-use sojourn_sim::sim::arrivals::{
-    Counted, End, Entry, EntryCounters, EntrySamples, Row, TransferRows,
-};
+use sojourn_net::record::histogram::Histogram;
+use sojourn_sim::sim::arrivals::{End, Entry, EntryCounters, EntrySamples, Row, TransferRows};
 
+use crate::connection::Connection;
 use crate::datagrams::Datagrams;
 use crate::news::{Begun, Closed, Ended, News, Waits};
 use crate::shown::{Carried, Shown};
+use crate::waiting::Waiting;
 use crate::wire::Headers;
-
-/// A connection; what is left of one that is over still passes the network.
-struct Connection {
-    entry: usize,
-    flow: u32,
-    addresses: [Address; 2],
-    /// Packets that entered the network, there and back.
-    entered: [u32; 2],
-    /// Whether it carries several transfers.
-    persistent: bool,
-    /// What its packets have shown, unless it is over, or sends datagrams.
-    shown: Option<Box<Shown>>,
-    /// Whether it counts among those that are open, as datagrams do until they have arrived.
-    counts: bool,
-}
 
 /// The transfers of a run.
 pub struct Transfers {
@@ -39,21 +27,38 @@ pub struct Transfers {
     /// Transfers of datagrams under way, by the flow numbers of these: the sender gives its port back
     /// when all are sent.
     datagrams: BTreeMap<u32, Datagrams>,
-    waiting: VecDeque<Waits>,
-    rows: TransferRows,
+    waiting: Waiting,
+    /// Until the run ends nobody knows how old a transfer is that never ends.
+    rows: Vec<Row>,
     samples: EntrySamples,
-    /// End of the run, up to which a transfer that never ends grows old.
-    end: Time,
+    /// Whether the kernel does not count timeouts.
+    lacks_timeouts: bool,
+    /// Times from when transfers arrived until the senders' side took them up.
+    lateness: Histogram,
+    /// Packets of connections of which nothing was told, which the network has not carried.
+    strangers: u64,
     /// What another thread tells of connections.
     news: Option<Receiver<News>>,
 }
 
 impl Transfers {
-    /// The transfers of these entries in a run up to `end`; the news of them come from another
-    /// thread, or to [`Transfers::hear`].
-    pub fn new(entries: Vec<Entry>, end: Time, news: Option<Receiver<News>>) -> Self {
-        let (connections, datagrams, waiting, rows, samples) = Default::default();
-        Transfers { entries, connections, datagrams, waiting, rows, samples, end, news }
+    /// The transfers of these entries; the news of them come from another thread, or to
+    /// [`Transfers::hear`].
+    pub fn new(entries: Vec<Entry>, news: Option<Receiver<News>>) -> Self {
+        let (connections, datagrams, waiting, rows, samples, lateness) = Default::default();
+        let (lacks_timeouts, strangers) = (false, 0);
+        Transfers {
+            entries,
+            connections,
+            datagrams,
+            waiting,
+            rows,
+            samples,
+            lacks_timeouts,
+            lateness,
+            strangers,
+            news,
+        }
     }
 
     /// Hears of a connection, before the packets that it is about.
@@ -86,20 +91,20 @@ impl Transfers {
         entry.counts.arrived += 1;
         entry.counts.offered_bytes += waits.size;
         entry.counts.waiting += 1;
-        self.waiting.push_back(waits);
+        self.waiting.add(waits);
     }
 
     fn begin(&mut self, begun: Begun) {
         let number = usize::from(begun.entry);
         let Some(entry) = self.entries.get_mut(number) else { return };
         if begun.waited {
-            if let Some(at) = self.waiting.iter().position(|waits| is_same(waits, &begun)) {
-                self.waiting.remove(at);
+            if self.waiting.begins(&begun) {
                 entry.counts.waiting -= 1;
             }
         } else {
             entry.counts.arrived += 1;
             entry.counts.offered_bytes += begun.size;
+            self.lateness.add(begun.start.since(begun.arrival));
         }
         entry.counts.live += 1;
         if begun.number == 0 {
@@ -138,7 +143,9 @@ impl Transfers {
         let Some(shown) = &mut connection.shown else { return };
         let Some(carried) = shown.end(ended.number) else { return };
         let end = end_of(&carried, &mut self.entries[connection.entry].counts);
-        self.rows.push(self.end, &shown.row(&carried, end, ended.timeouts.into(), ended.min_rtt));
+        self.lacks_timeouts |= ended.timeouts.is_none();
+        let timeouts = ended.timeouts.unwrap_or(0);
+        self.rows.push(shown.row(&carried, end, timeouts, ended.min_rtt));
     }
 
     fn close(&mut self, closed: &Closed) {
@@ -146,18 +153,22 @@ impl Transfers {
         let counts = &mut self.entries[connection.entry].counts;
         connection.leave(counts);
         let Some(mut shown) = connection.shown.take() else { return };
+        self.lacks_timeouts |= closed.timeouts.is_none();
+        let timeouts = closed.timeouts.unwrap_or(0);
         for carried in shown.end_all() {
             let end = end_of(&carried, counts);
-            let row = shown.row(&carried, end, closed.timeouts.into(), closed.min_rtt);
-            self.rows.push(self.end, &row);
+            self.rows.push(shown.row(&carried, end, timeouts, closed.min_rtt));
         }
     }
 
     /// A packet of a connection enters the network at the sender (side 0) or at the receiver:
-    /// returns it as it enters.
+    /// returns it as it enters. One of a connection of which nothing was told is lost.
     pub(crate) fn enters(&mut self, now: Time, side: usize, headers: &Headers) -> Option<Packet> {
         self.listen();
-        let connection = self.connections.get_mut(&headers.ports[side])?;
+        let Some(connection) = self.connections.get_mut(&headers.ports[side]) else {
+            self.strangers += 1;
+            return None;
+        };
         let header = match &mut connection.shown {
             Some(shown) => shown.enters(now, side, headers),
             None => Header::opaque(headers.payload),
@@ -207,12 +218,16 @@ impl Transfers {
             counts.failed += 1;
             End::Failed
         };
-        self.rows.push(self.end, &datagrams.row(end, completed));
+        self.rows.push(datagrams.row(end, completed));
     }
 
     /// Takes a sample.
-    pub(crate) fn sample(&mut self, now: Time) {
+    ///
+    /// # Errors
+    /// If there were packets of connections of which nothing was told.
+    pub(crate) fn sample(&mut self, now: Time) -> Step {
         self.listen();
+        self.check(now)?;
         let failed = self.datagrams.iter().filter(|(_, datagrams)| datagrams.has_failed(now));
         let failed: Vec<u32> = failed.map(|(flow, _)| *flow).collect();
         failed.into_iter().for_each(|flow| self.end_datagrams(flow, None));
@@ -227,6 +242,24 @@ impl Transfers {
         for (entry, counts) in counts.iter().enumerate() {
             self.samples.push(now, entry, counts);
         }
+        Ok(())
+    }
+
+    /// A connection is told of before its first packet: else the network loses what it must not.
+    fn check(&self, now: Time) -> Step {
+        if self.strangers == 0 {
+            return Ok(());
+        }
+        let message = format!(
+            "{} packets came from connections of which nothing had been told, and were lost",
+            self.strangers
+        );
+        Err(Box::new(Fault { time: now, component: "arrivals".to_owned(), message }))
+    }
+
+    /// Times from when transfers arrived until the senders' side took them up.
+    pub(crate) fn lateness(&self) -> &Histogram {
+        &self.lateness
     }
 
     /// The rows of all transfers, those under way at `now` included, and the samples.
@@ -244,11 +277,12 @@ impl Transfers {
             left.push(((Time::NEVER, *flow, 0), datagrams.row(End::Live, None)));
         }
         left.sort_by_key(|(rank, _)| *rank);
-        left.iter().for_each(|(_, row)| self.rows.push(now, row));
-        let waiting = self.waiting.make_contiguous();
-        waiting.sort_by_key(|waits| (waits.entry, waits.arrival, waits.variant, waits.group));
-        waiting.iter().for_each(|waits| self.rows.push(now, &row_of(waits)));
-        [self.rows.into_table(), self.samples.into_table()]
+        let left = left.into_iter().map(|(_, row)| row);
+        let mut rows = TransferRows::default();
+        let all = self.rows.into_iter().chain(left).chain(self.waiting.into_rows());
+        all.for_each(|row| rows.push(now, &row));
+        let unknown: &[&str] = if self.lacks_timeouts { &["timeouts"] } else { &[] };
+        [rows.into_table().without(unknown), self.samples.into_table()]
     }
 }
 
@@ -260,35 +294,6 @@ fn end_of(carried: &Carried, counts: &mut EntryCounters) -> End {
     counts.live -= 1;
     counts.failed += 1;
     End::Failed
-}
-
-/// Whether a transfer that begins is the one that waits, or just like it.
-fn is_same(waits: &Waits, begun: &Begun) -> bool {
-    let Waits { entry, variant, group, arrival, size, .. } = *waits;
-    (entry, variant, group) == (begun.entry, begun.variant, begun.group)
-        && (arrival, size) == (begun.arrival, begun.size)
-}
-
-fn row_of(waits: &Waits) -> Row {
-    let Waits { entry, variant, group, arrival, size, ideal } = *waits;
-    let (entry, start, completed) = (entry.into(), None, None);
-    let (counted, end) = (Counted::default(), End::Live);
-    Row { entry, variant, group, arrival, start, completed, size, ideal, counted, end }
-}
-
-impl Connection {
-    /// Payload that has reached the receiver in order.
-    fn arrived(&self) -> u64 {
-        self.shown.as_ref().map_or(0, |shown| shown.arrived())
-    }
-
-    /// It is not open any more.
-    fn leave(&mut self, counts: &mut EntryCounters) {
-        if std::mem::replace(&mut self.counts, false) {
-            counts.connections -= 1;
-            counts.carried_bytes += self.arrived();
-        }
-    }
 }
 
 #[cfg(test)]
@@ -321,7 +326,7 @@ mod tests {
         let scenario = Scenario::from_toml(&text, &Arc::new(catalogue::core())).unwrap();
         let addresses = Surroundings::new(&scenario, None).unwrap().addresses;
         let entries = arrivals::entries(&scenario, &addresses).unwrap();
-        Transfers::new(entries, at(9_000), None)
+        Transfers::new(entries, None)
     }
 
     /// A connection is opened at this time from this port, for 2000 bytes.
@@ -353,7 +358,7 @@ mod tests {
 
     fn close(transfers: &mut Transfers, port: u16) {
         let min_rtt = Span::from_millis(15);
-        transfers.hear(News::Closed(Closed { port, timeouts: 2, min_rtt }));
+        transfers.hear(News::Closed(Closed { port, timeouts: Some(2), min_rtt }));
     }
 
     /// A segment from this side of port 1024's connection crosses the network in 10 ms.
@@ -377,19 +382,20 @@ mod tests {
         pass(&mut transfers, 1, 1_010, [0, 1], (SYN | ACK, 0));
         pass(&mut transfers, 0, 1_020, [1, 1], (ACK, 1000));
         pass(&mut transfers, 0, 1_021, [1001, 1], (ACK, 1000));
-        transfers.sample(at(1_035));
+        transfers.sample(at(1_035)).unwrap();
         pass(&mut transfers, 1, 1_031, [1, 2001], (ACK, 0));
         open(&mut transfers, 1_500, 1025);
         open(&mut transfers, 1_500, 1026);
         close(&mut transfers, 1024);
         close(&mut transfers, 1026);
         pass(&mut transfers, 1, 1_550, [1, 2002], (ACK, 0)); // the network still lets it through
-        transfers.sample(at(2_000));
+        transfers.sample(at(2_000)).unwrap();
         let [rows, samples] = transfers.outcome(at(2_000));
         let column = |name: &str| rows.reals(name).unwrap();
         assert_eq!(column("outcome"), [0.0, 2.0, 1.0]);
         assert_eq!(column("completed")[0], 1.041);
-        assert_eq!(column("slowdown"), [0.041 / 0.05, 7.5 / 0.05, 0.5 / 0.05]);
+        // Failed ones grow old as long as the run lasts.
+        assert_eq!(column("slowdown"), [0.041 / 0.05, 0.5 / 0.05, 0.5 / 0.05]);
         assert_eq!(column("timeouts"), [2.0, 2.0, 0.0]);
         assert_eq!((column("rtt")[0], column("min_rtt")[0]), (0.02, 0.015));
         let column = |name: &str| samples.reals(name).unwrap();
@@ -412,10 +418,10 @@ mod tests {
         pass(&mut transfers, 1, 1_010, [0, 1], (SYN | ACK, 0));
         pass(&mut transfers, 0, 1_020, [1, 1], (ACK, 1000));
         pass(&mut transfers, 0, 1_021, [1001, 1], (ACK, 1000));
-        transfers.sample(at(1_035));
+        transfers.sample(at(1_035)).unwrap();
         pass(&mut transfers, 1, 1_031, [1, 2001], (ACK, 0));
         let (port, min_rtt) = (1024, Span::from_millis(15));
-        transfers.hear(News::Ended(Ended { port, number: 0, timeouts: 1, min_rtt }));
+        transfers.hear(News::Ended(Ended { port, number: 0, timeouts: Some(1), min_rtt }));
         let (number, start, ends) = (1, at(1_041), u64::MAX);
         transfers.hear(News::Begun(Begun { number, start, ends, waited: true, ..first }));
         pass(&mut transfers, 0, 1_041, [2001, 1], (ACK, 1000));
@@ -424,9 +430,9 @@ mod tests {
         pass(&mut transfers, 0, 1_060, [2001, 1], (ACK, 1000));
         pass(&mut transfers, 1, 1_070, [1, 3001], (ACK, 0));
         pass(&mut transfers, 1, 1_090, [1, 4001], (ACK, 0));
-        transfers.hear(News::Ended(Ended { port, number, timeouts: 0, min_rtt }));
+        transfers.hear(News::Ended(Ended { port, number, timeouts: Some(0), min_rtt }));
         close(&mut transfers, port);
-        transfers.sample(at(2_000));
+        transfers.sample(at(2_000)).unwrap();
         let [rows, samples] = transfers.outcome(at(2_000));
         let column = |name: &str| rows.reals(name).unwrap();
         assert_eq!(column("outcome"), [0.0, 0.0, 1.0]);
@@ -452,7 +458,7 @@ mod tests {
         pass(&mut transfers, 1, 1_025, [1, 1], (ACK, 500));
         pass(&mut transfers, 0, 1_040, [1, 501], (ACK, 1000));
         pass(&mut transfers, 0, 1_041, [1001, 501], (ACK, 1000));
-        transfers.sample(at(1_055));
+        transfers.sample(at(1_055)).unwrap();
         pass(&mut transfers, 1, 1_060, [501, 2001], (ACK, 0));
         close(&mut transfers, 1024);
         let [rows, samples] = transfers.outcome(at(2_000));
@@ -460,6 +466,28 @@ mod tests {
         assert_eq!((column("outcome"), column("completed")), (vec![0.0], vec![1.07]));
         assert_eq!((column("retransmissions"), column("rtt")), (vec![1.0], vec![0.029]));
         assert_eq!(samples.reals("carried_bytes").unwrap(), [2000.0]);
+    }
+
+    #[test]
+    fn timeouts_are_unknown_where_the_kernel_counts_none() {
+        let mut transfers = transfers("cca = \"reno\"");
+        open(&mut transfers, 1_000, 1024);
+        let (port, timeouts, min_rtt) = (1024, None, Span::ZERO);
+        transfers.hear(News::Closed(Closed { port, timeouts, min_rtt }));
+        let [rows, _] = transfers.outcome(at(2_000));
+        assert!(rows.reals("timeouts").unwrap()[0].is_nan());
+    }
+
+    #[test]
+    fn a_connection_that_nobody_told_of_fails_the_run() {
+        let mut transfers = transfers("cca = \"reno\"");
+        let transport = Transport::Udp;
+        let (ecn, dscp, ports) = (Ecn::NotEct, Dscp::BEST_EFFORT, [1024, 10_000]);
+        let headers = Headers { size: 60, ecn, dscp, ports, payload: 0, transport };
+        transfers.sample(at(1_000)).unwrap();
+        assert!(transfers.enters(at(1_001), 0, &headers).is_none());
+        let fault = transfers.sample(at(2_000)).unwrap_err();
+        assert!(fault.message.starts_with("1 packets"), "{fault}");
     }
 
     #[test]
@@ -487,12 +515,12 @@ mod tests {
         let second = send(&mut transfers, 1_001, 1024);
         assert_eq!([first[1].index, second[0].index, second[0].flow], [1, 0, 7]);
         [1_010, 1_011].into_iter().for_each(|ms| arrive(&mut transfers, ms, &first[0]));
-        transfers.sample(at(1_015));
+        transfers.sample(at(1_015)).unwrap();
         arrive(&mut transfers, 1_020, &Packet { ecn: Ecn::Ce, ..first[1] });
         arrive(&mut transfers, 1_021, &first[1]);
         second.iter().for_each(|packet| arrive(&mut transfers, 1_022, packet));
         arrive(&mut transfers, 1_030, &incomplete[1]);
-        [61_029, 61_030].into_iter().for_each(|ms| transfers.sample(at(ms)));
+        [61_029, 61_030].into_iter().for_each(|ms| transfers.sample(at(ms)).unwrap());
         open(&mut transfers, 61_100, 1026);
         let [rows, samples] = transfers.outcome(at(61_200));
         let column = |name: &str| rows.reals(name).unwrap();

@@ -11,7 +11,7 @@ use sojourn_sim::topology::Plan;
 
 use crate::drive::Tap;
 use crate::external::{self, Data};
-use crate::flows::{self, ASK_KERNEL, Flows, SAMPLE, path};
+use crate::flows::{ASK_KERNEL, Flows, SAMPLE, path};
 use crate::news::News;
 use crate::tcp_info;
 use crate::traffic::{Traffic, Unrouted};
@@ -137,7 +137,7 @@ impl Programs {
         let links = (0..flows.recording().0).map(|link| net.report(link)).collect();
         let connections = self.traffic.connections.sample();
         self.samples.push(Sample { time, own, connections, links });
-        flows.sample_transfers(time);
+        flows.sample_transfers(time)?;
         net.check()
     }
 
@@ -169,7 +169,8 @@ impl Programs {
         let sojourns: Vec<_> = (0..links).map(|link| net.sojourn_histogram(link)).collect();
         let all = Outcome::gather(recorder, &facts, &last, &rtts, &sojourns, net.events());
         let is_data = |row: usize| row % count >= own;
-        let samples = all.flow_samples.without(flows::UNKNOWN).blank(external::UNKNOWN, is_data);
+        let samples = all.flow_samples.without(&flows.unknown());
+        let samples = samples.blank(external::UNKNOWN, is_data);
         (Outcome { flow_samples: samples, ..all }, self.rows(&data))
     }
 

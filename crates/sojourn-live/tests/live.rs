@@ -266,6 +266,7 @@ fn what_a_live_run_cannot_do_is_refused() {
         ),
         ("cca = { kind = \"cubic\", beta = 0.8 }", "flows.0.cca.beta"),
         ("cca = \"bbr\"\npacing = \"off\"", "flows.0.pacing"),
+        ("cca = \"reno\"\ninitial_ssthresh = 10", "flows.0.initial_ssthresh"),
     ] {
         let text = format!("{LINK}[[flows]]\nrtt = \"10 ms\"\n{flow}\n");
         let scenario = Scenario::from_toml(&text, builtin()).unwrap();

@@ -7,15 +7,16 @@ use pyo3::types::PyDict;
 use crate::error::scenario_error;
 
 /// Runs a scenario (JSON) with programs on the kernel `kernel`, whose first process is `init`, as
-/// `run_kernel` does. `place` (JSON) tells where the programs run: `cwd`, `env`, `files`, `keep`. A
-/// turn of the kernel may take `watchdog` seconds. `heard`, if given, is called with what programs
-/// write as they do: program, stream, time, bytes.
+/// `run_kernel` does. `place` (JSON) tells where the programs run: `cwd`, `hidden`, `env`, `files`,
+/// `keep`. A turn of the kernel may take `watchdog` seconds. `heard`, if given, is called with what
+/// programs write as they do: program, stream, time, bytes.
 ///
 /// Returns the same as `run_kernel`, and `labels`, for each flow the declared one whose way it took,
 /// and its name if it is a program's connection; `connections`, pairs of the numbers that packets have
-/// and of the flows; `hash`; `output`, `ended` and `unfinished` of programs; `unrouted`, packets between
-/// hosts that no flow joins; `lacks` and `killed`, what the kernel had not, and whom it ended for want
-/// of memory; `left_out`, bytes of files that were not kept.
+/// and of the flows; `hash`; `started`, `output` and `ended` of programs; `cut`, those whose output is
+/// not all in there; `unrouted`, packets between hosts that no flow joins; `lacks` and `killed`, what the
+/// kernel had not, and whom it ended for want of memory; `left_out`, bytes of files that were not kept;
+/// `uncopied`, the first file that could not be copied and why, or `None`.
 #[cfg(target_os = "linux")]
 #[pyfunction]
 #[pyo3(signature = (scenario, kernel, init, place, watchdog, progress=None, record=None, heard=None))]
@@ -91,6 +92,7 @@ mod linux {
             let bytes = PyBytes::new(py, &written.bytes);
             (written.program, written.stream, written.time.as_secs_f64(), bytes)
         });
+        let started = done.started.iter().map(|start| (start.program, start.time.as_secs_f64()));
         let ended = done.ended.iter().map(|end| (end.program, end.status, end.time.as_secs_f64()));
         let unrouted = PyDict::new(py);
         for (pair, packets) in done.unrouted {
@@ -101,13 +103,15 @@ mod linux {
         columns.set_item("labels", labels)?;
         columns.set_item("connections", done.connections)?;
         columns.set_item("hash", done.hash)?;
+        columns.set_item("started", started.collect::<Vec<_>>())?;
         columns.set_item("output", output.collect::<Vec<_>>())?;
+        columns.set_item("cut", done.cut)?;
         columns.set_item("ended", ended.collect::<Vec<_>>())?;
-        columns.set_item("unfinished", done.unfinished)?;
         columns.set_item("unrouted", unrouted)?;
         columns.set_item("lacks", done.lacks)?;
         columns.set_item("killed", done.killed)?;
         columns.set_item("left_out", done.left_out)?;
+        columns.set_item("uncopied", done.uncopied)?;
         Ok(columns)
     }
 }

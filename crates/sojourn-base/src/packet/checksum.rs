@@ -3,13 +3,13 @@
 /// Checksum of bytes in which it is still zero; 0 for bytes in which it is correct.
 #[inline]
 pub fn checksum(bytes: &[u8]) -> u16 {
-    checksum_of(&[bytes])
+    checksum_of([bytes])
 }
 
 /// The same of parts that follow each other, each but the last with an even number of bytes.
 #[inline]
-pub fn checksum_of(parts: &[&[u8]]) -> u16 {
-    let sum = parts.iter().fold(0, |sum, part| add(sum, sum_of(part)));
+pub fn checksum_of<const N: usize>(parts: [&[u8]; N]) -> u16 {
+    let sum = parts.into_iter().fold(0, |sum, part| add(sum, sum_of(part)));
     let mut sum = (sum & 0xffff_ffff) + (sum >> 32);
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -49,7 +49,7 @@ mod tests {
     fn it_is_that_of_the_example_however_it_is_parted() {
         let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
         assert_eq!(checksum(&bytes), !0xddf2);
-        assert_eq!(checksum_of(&[&bytes[..4], &bytes[4..]]), !0xddf2);
+        assert_eq!(checksum_of([&bytes[..4], &bytes[4..]]), !0xddf2);
         assert_eq!(checksum(&[0xab]), !0xab00, "an odd byte is the upper half of a word");
         let whole = [&bytes[..], &checksum(&bytes).to_be_bytes()].concat();
         assert_eq!(checksum(&whole), 0);

@@ -35,7 +35,7 @@ pub(crate) const SAMPLE: u32 = 0;
 pub(crate) const ASK_KERNEL: u32 = 1;
 const WARMUP_END: u32 = 2;
 
-/// Columns that neither packets nor the kernel show.
+/// Columns that neither packets nor any kernel show.
 pub const UNKNOWN: &[&str] = &[
     "one_way_delay_sum",
     "one_way_delay_count",
@@ -140,10 +140,22 @@ impl Flows {
     }
 
     /// Takes a sample of the transfers.
-    pub(crate) fn sample_transfers(&mut self, now: Time) {
-        if let Some(transfers) = &mut self.transfers {
-            transfers.sample(now);
-        }
+    ///
+    /// # Errors
+    /// If there were packets of connections of which nothing was told.
+    pub(crate) fn sample_transfers(&mut self, now: Time) -> Step {
+        self.transfers.as_mut().map_or(Ok(()), |transfers| transfers.sample(now))
+    }
+
+    /// Times from when transfers arrived until the senders' side took them up.
+    pub(crate) fn lateness(&self) -> Histogram {
+        self.transfers.as_ref().map(|transfers| transfers.lateness().clone()).unwrap_or_default()
+    }
+
+    /// Columns that neither packets nor this kernel show.
+    pub(crate) fn unknown(&self) -> Vec<&'static str> {
+        let lacks_timeouts = self.flows.iter().any(|flow| flow.followed.lacks_timeouts);
+        UNKNOWN.iter().copied().chain(lacks_timeouts.then_some("rtos")).collect()
     }
 
     /// The warm-up is over.
@@ -156,7 +168,7 @@ impl Flows {
         self.update(now);
         let links = (0..self.recorded_links).map(|link| net.report(link));
         self.recorder.sample(now, self.flows.iter().map(LiveFlow::counters), links);
-        self.sample_transfers(now);
+        self.sample_transfers(now)?;
         net.check()
     }
 
@@ -175,9 +187,10 @@ impl Flows {
         let rtts: Vec<_> = self.flows.iter().map(|flow| Some(flow.seen.rtts())).collect();
         let links = 0..self.recorded_links;
         let sojourns: Vec<_> = links.map(|link| net.sojourn_histogram(link)).collect();
+        let unknown = self.unknown();
         let (recorder, events) = (self.recorder, net.events());
         let all = Outcome::gather(recorder, &self.facts, &counters, &rtts, &sojourns, events);
-        let flow_samples = all.flow_samples.without(UNKNOWN);
+        let flow_samples = all.flow_samples.without(&unknown);
         let [transfers, arrival_samples] = of_transfers(self.transfers, net.now());
         Ok(Outcome { flow_samples, transfers, arrival_samples, ..all })
     }

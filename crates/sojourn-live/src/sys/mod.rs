@@ -113,14 +113,26 @@ fn internet(address: [u8; 4]) -> libc::sockaddr {
     libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data: data }
 }
 
-/// The kernel's `TCP_INFO` of a connection; fields that this kernel lacks are zero.
+/// `tcpi_total_rto` where the kernel has not written it: Linux counts timeouts from 6.7 on.
+pub(crate) const NO_TIMEOUTS: u16 = u16::MAX;
+
+/// A `TCP_INFO` of which the kernel has written nothing.
+fn unwritten() -> libc::tcp_info {
+    // SAFETY: a `tcp_info` of zeros is valid.
+    let mut info: libc::tcp_info = unsafe { zeroed() };
+    info.tcpi_total_rto = NO_TIMEOUTS;
+    info
+}
+
+/// The kernel's `TCP_INFO` of a connection; fields that this kernel lacks are zero, but for
+/// [`NO_TIMEOUTS`].
 ///
 /// # Errors
 /// Errors of the kernel.
 pub(crate) fn tcp_info(socket: &OwnedFd) -> Result<libc::tcp_info> {
-    // SAFETY: a `tcp_info` of zeros is valid, and the kernel writes at most `length` bytes of it.
+    let mut info = unwritten();
+    // SAFETY: the kernel writes at most `length` bytes of it.
     unsafe {
-        let mut info: libc::tcp_info = zeroed();
         let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
         let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
         let place = (&raw mut info).cast();
@@ -251,11 +263,11 @@ pub(crate) fn tcp_info_bytes(socket: &OwnedFd, bytes: &mut Vec<u8>) -> Result<()
     if done == 0 { Ok(()) } else { Err(Error::last_os_error()) }
 }
 
-/// A `TCP_INFO` from its bytes; missing ones are zero.
+/// A `TCP_INFO` from its bytes; missing ones are as in [`tcp_info`].
 pub(crate) fn tcp_info_of(bytes: &[u8]) -> libc::tcp_info {
+    let mut info = unwritten();
     // SAFETY: any bytes are a valid `tcp_info`, and no more are copied than it has.
     unsafe {
-        let mut info: libc::tcp_info = zeroed();
         let length = bytes.len().min(size_of::<libc::tcp_info>());
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), (&raw mut info).cast(), length);
         info

@@ -4,7 +4,7 @@
 //! programs do, the same way.
 
 use std::io;
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::UdpSocket;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::sleep;
@@ -17,17 +17,18 @@ use nix::time::{ClockId, clock_gettime};
 use sojourn_base::registry::Catalogue;
 use sojourn_base::units::Time;
 use sojourn_net::queue::kernel::with_gates;
+use sojourn_net::record::FlowFacts;
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::sim::{Surroundings, arrivals};
+use sojourn_sim::sim::{Application, Surroundings, arrivals};
 use sojourn_sim::spec::Flow;
 
 use super::control::{PIECE, ROOM, Report, Said, report_after};
 use super::devices::{move_to, set_up};
 use super::failure::doing;
-use super::frames::{CONTROL, CONTROL_PORT};
 use super::inside::{self, Guest};
 use super::place::{Description, Place};
 use super::receive::{receive, receive_all};
+use super::telling::{say, teller, telling};
 use super::{BEGINNING, HOSTS, routers};
 use crate::clock::Clock;
 use crate::error::Error;
@@ -36,7 +37,6 @@ use crate::hosts::HostTable;
 use crate::namespace::{
     Namespace, Namespaces, RECEIVERS, SENDERS, limit_send_buffers, remember, settings,
 };
-use crate::news::Tell;
 use crate::opener::Opener;
 use crate::senders::{Senders, Writer};
 use crate::{sockets, sys, windows};
@@ -53,8 +53,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Returns only after a failure, which it reports.
 pub fn run(catalogue: &Arc<Catalogue>) {
     match prepare() {
-        Ok((control, namespaces)) => {
-            if let Err(error) = act(&control, &namespaces, catalogue) {
+        Ok((control, beside, namespaces)) => {
+            if let Err(error) = act([&control, &beside], &namespaces, catalogue) {
                 // Whether it can be told or not, there is nothing left to do.
                 let _ = control.send(&Said::Failed(&error.to_string()).to_bytes());
             }
@@ -65,8 +65,9 @@ pub fn run(catalogue: &Arc<Catalogue>) {
     sleep(LAST_WORDS);
 }
 
-/// Makes the hosts; the calling thread is in the senders' namespace.
-fn prepare() -> Result<(UdpSocket, Namespaces), Error> {
+/// Makes the hosts, and the sockets that tell from that of the senders, and from that of the receivers;
+/// the calling thread is in the senders' namespace.
+fn prepare() -> Result<(UdpSocket, UdpSocket, Namespaces), Error> {
     let failed = |error: io::Error| doing("making hosts inside the kernel", error);
     let none: Option<&str> = None;
     mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), none)
@@ -77,12 +78,12 @@ fn prepare() -> Result<(UdpSocket, Namespaces), Error> {
     let senders = Namespace::enter_new().map_err(failed)?;
     receivers.enter().map_err(failed)?;
     set_up(CARDS[1], RECEIVERS, USUAL_MTU).map_err(failed)?;
+    let beside = telling().map_err(failed)?;
     move_to(CARDS[0], &senders).map_err(failed)?;
     senders.enter().map_err(failed)?;
     set_up(CARDS[0], SENDERS, USUAL_MTU).map_err(failed)?;
-    let control = UdpSocket::bind("0.0.0.0:0").map_err(failed)?;
-    control.connect((Ipv4Addr::from(CONTROL), CONTROL_PORT)).map_err(failed)?;
-    Ok((control, Namespaces { senders, receivers }))
+    let control = telling().map_err(failed)?;
+    Ok((control, beside, Namespaces { senders, receivers }))
 }
 
 /// Reads what is to be run, piece by piece: the scenario, and where its programs run, if it has any.
@@ -113,11 +114,10 @@ fn uptime() -> Result<Duration, Error> {
 
 /// Takes the actions of the scenario's applications, beside its programs.
 fn act(
-    control: &UdpSocket,
+    [control, beside]: [&UdpSocket; 2],
     namespaces: &Namespaces,
     catalogue: &Arc<Catalogue>,
 ) -> Result<(), Error> {
-    let failed = |error| doing("making hosts inside the kernel", error);
     let (scenario, place) = asked(control, catalogue)?;
     let table = HostTable::new(&scenario)?;
     let (surroundings, gates) = with_gates(|| Surroundings::new(&scenario, None));
@@ -128,30 +128,18 @@ fn act(
     let own: Vec<Flow<'_>> = paths.iter().filter(|path| !carried(path)).copied().collect();
     // What programs write is told in full packets.
     let largest = mtu(&facts, &entries).max(if place.is_some() { USUAL_MTU } else { 0 });
-    set_up(CARDS[0], SENDERS, largest).map_err(failed)?;
-    namespaces.receivers.enter().map_err(failed)?;
-    set_up(CARDS[1], RECEIVERS, largest).map_err(failed)?;
-    windows::add_addresses(&own, CARDS[1]).map_err(failed)?;
+    set_up_receivers(&own, largest, namespaces)?;
     let first_card = HOSTS + table.hosts.len();
     let world = (&namespaces.receivers, largest, place.is_some());
     let _routers = routers::make(&gates, first_card, world)?;
     let rooms = hosts(&table, &namespaces.receivers, place.as_ref())?;
-    setrlimit(Resource::RLIMIT_NOFILE, MOST_FILES, MOST_FILES).map_err(|e| failed(e.into()))?;
+    setrlimit(Resource::RLIMIT_NOFILE, MOST_FILES, MOST_FILES)
+        .map_err(|error| doing("allowing many connections", error.into()))?;
     let _unread = wait_for_all(&own, &scenario)?;
-    namespaces.senders.enter().map_err(failed)?;
-    remember(scenario.tcp_metrics).map_err(failed)?;
-    limit_send_buffers(&own).map_err(failed)?;
-    windows::add_routes(&own, CARDS[0]).map_err(failed)?;
+    set_up_senders(&own, &scenario, namespaces)?;
     let acting = paths.into_iter().zip(applications).zip(&facts);
-    let acting = acting.filter(|((flow, _), _)| !carried(flow));
-    let (mut writers, mut flows) = (Vec::new(), Vec::new());
-    for ((flow, application), facts) in acting {
-        flows.push((flow.id, sockets::is_tcp(&flow)));
-        let socket = Arc::new(sockets::open(&flow)?);
-        writers.push(Writer::new(flow, facts, application, socket, Arc::<Told>::default()));
-    }
-    let tell: Tell<'_> = Box::new(move |news| say(control, &Said::News(news)));
-    let opener = Opener::new(&scenario, entries, namespaces, tell);
+    let (writers, flows) = writers(acting.filter(|((flow, _), _)| !carried(flow)))?;
+    let opener = Opener::new(&scenario, entries, namespaces, teller([control, beside], &scenario));
     sleep(BEGINNING.saturating_sub(uptime()?));
     let clock = Clock::start();
     let mut agent = Agent { control, clock, senders: Senders { writers, opener }, flows };
@@ -163,6 +151,49 @@ fn act(
     agent.run()
 }
 
+/// Makes the cards ready for packets of this size, with the receivers' addresses; the calling thread is
+/// in the receivers' namespace then.
+fn set_up_receivers(own: &[Flow<'_>], largest: u32, namespaces: &Namespaces) -> Result<(), Error> {
+    let ready = || {
+        set_up(CARDS[0], SENDERS, largest)?;
+        namespaces.receivers.enter()?;
+        set_up(CARDS[1], RECEIVERS, largest)?;
+        windows::add_addresses(own, CARDS[1])
+    };
+    ready().map_err(|error| doing("making hosts inside the kernel", error))
+}
+
+/// Makes the senders' host ready; the calling thread is in its namespace then.
+fn set_up_senders(
+    own: &[Flow<'_>],
+    scenario: &Scenario,
+    namespaces: &Namespaces,
+) -> Result<(), Error> {
+    let ready = || {
+        namespaces.senders.enter()?;
+        remember(scenario.tcp_metrics)?;
+        limit_send_buffers(own)?;
+        windows::add_routes(own, CARDS[0])
+    };
+    ready().map_err(|error| doing("making hosts inside the kernel", error))
+}
+
+/// The flows that the agent sends; their numbers, and whether they are TCP connections.
+type Writers<'a> = (Vec<Writer<'a>>, Vec<(u32, bool)>);
+
+/// The writers of flows with these applications and facts, in the senders' namespace.
+fn writers<'a, 'f>(
+    acting: impl Iterator<Item = ((Flow<'a>, Application), &'f FlowFacts)>,
+) -> Result<Writers<'a>, Error> {
+    let (mut writers, mut flows) = (Vec::new(), Vec::new());
+    for ((flow, application), facts) in acting {
+        flows.push((flow.id, sockets::is_tcp(&flow)));
+        let socket = Arc::new(sockets::open(&flow)?);
+        writers.push(Writer::new(flow, facts, application, socket, Arc::<Told>::default()));
+    }
+    Ok((writers, flows))
+}
+
 /// Makes the hosts of programs, if there are any.
 fn hosts(
     table: &HostTable,
@@ -171,7 +202,7 @@ fn hosts(
 ) -> Result<Vec<Arc<sys::Room>>, Error> {
     let Some(place) = place else { return Ok(Vec::new()) };
     inside::prepare().map_err(|error| doing("preparing for programs", error))?;
-    inside::make(table, world, &place.cwd)
+    inside::make(table, world, place)
 }
 
 /// Starts to run programs.
@@ -202,11 +233,6 @@ fn wait_for_all(paths: &[Flow<'_>], scenario: &Scenario) -> Result<Vec<OwnedFd>,
         made.map_err(|error| doing("making receivers inside the kernel", error))?;
     }
     Ok(unread)
-}
-
-fn say(control: &UdpSocket, what: &Said<'_>) -> Result<(), Error> {
-    let said = control.send(&what.to_bytes());
-    said.map(|_| ()).map_err(|error| doing("reporting from inside the kernel", error))
 }
 
 struct Agent<'a> {

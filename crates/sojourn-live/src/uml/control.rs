@@ -32,8 +32,19 @@ pub enum Said<'a> {
     Ended(u32, i32),
     /// All programs that the run waits for have ended.
     Finished,
-    /// What the programs have left is copied, all but this many bytes.
-    Copied(u64),
+    /// All programs have ended: what they have left is copied from now on.
+    Copying,
+    /// It is copied.
+    Copied(Copied),
+}
+
+/// What has become of the files that programs have left.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// Bytes that were left out, as there was no room for them.
+    pub left_out: u64,
+    /// The first file that could not be copied, and why.
+    pub uncopied: Option<String>,
 }
 
 impl<'a> Said<'a> {
@@ -56,7 +67,11 @@ impl<'a> Said<'a> {
                 with(b'E', [program.to_ne_bytes(), status.to_ne_bytes()].as_flattened())
             }
             Said::Finished => with(b'X', &[]),
-            Said::Copied(left) => with(b'D', &left.to_ne_bytes()),
+            Said::Copying => with(b'C', &[]),
+            Said::Copied(Copied { left_out, uncopied }) => {
+                let why = uncopied.as_deref().unwrap_or_default();
+                with(b'D', &[&left_out.to_ne_bytes()[..], why.as_bytes()].concat())
+            }
         }
     }
 
@@ -85,7 +100,13 @@ impl<'a> Said<'a> {
                 Said::Ended(u32::from_ne_bytes(*program), status)
             }
             b'X' if content.is_empty() => Said::Finished,
-            b'D' => Said::Copied(u64::from_ne_bytes(content.try_into().ok()?)),
+            b'C' if content.is_empty() => Said::Copying,
+            b'D' => {
+                let (left_out, why) = content.split_first_chunk()?;
+                let why = std::str::from_utf8(why).ok()?;
+                let uncopied = (!why.is_empty()).then(|| why.to_owned());
+                Said::Copied(Copied { left_out: u64::from_ne_bytes(*left_out), uncopied })
+            }
             _ => return None,
         })
     }
@@ -148,14 +169,16 @@ mod tests {
             Said::Piece(7),
             Said::Begun(Span::from_micros(3)),
             Said::Reports(b"reports"),
-            Said::News(News::Closed(Closed { port: 1024, timeouts: 1, min_rtt: Span::ZERO })),
+            Said::News(News::Closed(Closed { port: 1024, timeouts: None, min_rtt: Span::ZERO })),
             Said::Failed("why"),
             Said::Started(2, 41),
             Said::Wrote(1 << 20, 2, b"cannot\n"),
             Said::Wrote(0, 1, b""),
             Said::Ended(3, -1),
             Said::Finished,
-            Said::Copied(1 << 40),
+            Said::Copying,
+            Said::Copied(Copied { left_out: 1 << 40, uncopied: None }),
+            Said::Copied(Copied { left_out: 0, uncopied: Some("a/b: no room".to_owned()) }),
         ] {
             assert_eq!(Said::parse(&said.to_bytes()), Some(said));
         }

@@ -1,15 +1,13 @@
 //! What the programs of a run have done so far.
 
+use std::collections::BTreeMap;
+
 use sojourn_base::units::Time;
 
 use super::digest::{Digest, Event};
 
-/// Most bytes of output that are kept.
+/// Most bytes of a program's output that are kept.
 const MOST_OUTPUT: usize = 64 << 20;
-/// What a program is made to say whose output is not kept any more.
-const CUT: &[u8] = b"\nsojourn: the run's output is left out from here, as it is beyond 64 MB\n";
-/// The stream on which it is made to say that.
-const ERRORS: u8 = 2;
 
 /// Is told what programs write as they do: the program's number, 1 for its standard output or 2 for
 /// its standard error, when, and what.
@@ -26,6 +24,15 @@ pub struct Written {
     pub time: Time,
     /// What.
     pub bytes: Vec<u8>,
+}
+
+/// The start of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The program's number.
+    pub program: u32,
+    /// When.
+    pub time: Time,
 }
 
 /// The end of a program.
@@ -45,14 +52,16 @@ pub(super) struct Doings {
     /// Of all that has happened.
     pub digest: Digest,
     /// In the order of time.
+    pub started: Vec<Started>,
+    /// In the order of time, as far as it is kept.
     pub output: Vec<Written>,
     /// In the order of time.
     pub ended: Vec<Ended>,
     /// Whether all have ended that the run waits for.
     pub finished: bool,
     heard: Option<Heard>,
-    /// Bytes of the output.
-    size: usize,
+    /// Bytes that each program has written.
+    sizes: BTreeMap<u32, usize>,
 }
 
 impl Doings {
@@ -74,25 +83,20 @@ impl Doings {
     /// A program became a process of this number.
     pub(super) fn started(&mut self, time: Time, program: u32, process: u32) {
         self.digest.add(time, Event::Started(program, process), &[]);
+        self.started.push(Started { program, time });
     }
 
     /// A program wrote something.
     pub(super) fn wrote(&mut self, time: Time, (program, stream): (u32, u8), bytes: &[u8]) {
         self.digest.add(time, Event::Wrote(program, stream), bytes);
-        let (before, most) = (self.size, MOST_OUTPUT);
-        self.size += bytes.len();
-        if self.size <= most {
-            self.keep(Written { program, stream, time, bytes: bytes.to_vec() });
-        } else if before <= most {
-            self.keep(Written { program, stream: ERRORS, time, bytes: CUT.to_vec() });
-        }
-    }
-
-    fn keep(&mut self, written: Written) {
         if let Some(heard) = &mut self.heard {
-            heard(written.program, written.stream, written.time, &written.bytes);
+            heard(program, stream, time, bytes);
         }
-        self.output.push(written);
+        let size = self.sizes.entry(program).or_default();
+        *size += bytes.len();
+        if *size <= MOST_OUTPUT {
+            self.output.push(Written { program, stream, time, bytes: bytes.to_vec() });
+        }
     }
 
     /// A program ended.
@@ -101,10 +105,10 @@ impl Doings {
         self.ended.push(Ended { program, status, time });
     }
 
-    /// The programs of so many that have not ended.
-    pub(super) fn unfinished(&self, count: usize) -> Vec<u32> {
-        let has_ended = |number: &u32| self.ended.iter().any(|ended| ended.program == *number);
-        (0..count as u32).filter(|number| !has_ended(number)).collect()
+    /// The programs of whose output only the beginning is kept.
+    pub(super) fn cut(&self) -> Vec<u32> {
+        let beyond = self.sizes.iter().filter(|(_, size)| **size > MOST_OUTPUT);
+        beyond.map(|(program, _)| *program).collect()
     }
 }
 
@@ -134,22 +138,31 @@ mod tests {
     }
 
     #[test]
-    fn endless_output_is_cut_once_and_stays_in_the_digest() {
-        let mut doings = Doings::default();
+    fn endless_output_is_not_all_kept_but_heard_and_in_the_digest() {
+        let all = Arc::new(Mutex::new(Vec::new()));
+        let passed = Arc::clone(&all);
+        let heard = move |program, stream, _, bytes: &[u8]| {
+            passed.lock().unwrap().push((program, stream, bytes.len()));
+        };
+        let mut doings = Doings::new(Some(Box::new(heard)));
         doings.wrote(at(1), (5, 1), &vec![b'x'; MOST_OUTPUT]);
+        assert!(doings.cut().is_empty());
         doings.wrote(at(2), (5, 1), b"a");
         let before = doings.digest.text();
-        doings.wrote(at(3), (5, 1), b"b");
-        let streams: Vec<_> = doings.output.iter().map(|written| written.stream).collect();
-        assert_eq!(streams, [1, ERRORS]);
+        doings.wrote(at(3), (5, 2), b"bc");
         assert_ne!(doings.digest.text(), before);
+        doings.wrote(at(4), (0, 1), b"of another");
+        let kept: Vec<_> = doings.output.iter().map(|written| written.program).collect();
+        assert_eq!((kept, doings.cut()), (vec![5, 0], vec![5]));
+        assert_eq!(*all.lock().unwrap(), [(5, 1, MOST_OUTPUT), (5, 1, 1), (5, 2, 2), (0, 1, 10)]);
     }
 
     #[test]
-    fn programs_without_an_end_are_unfinished() {
+    fn starts_and_ends_have_their_times() {
         let mut doings = Doings::default();
+        doings.started(at(4), 1, 41);
         doings.ended(at(9), 1, 3);
+        assert_eq!(doings.started, [Started { program: 1, time: at(4) }]);
         assert_eq!(doings.ended, [Ended { program: 1, status: 3, time: at(9) }]);
-        assert_eq!(doings.unfinished(3), [0, 2]);
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct Machine {
     /// Whether the kernel has set up its cards and communicates only with its calendar.
     booted: bool,
     /// Longest real time of a turn, if that has a limit.
-    longest: Option<Duration>,
+    pub longest: Option<Duration>,
     /// What ran in a turn that took longer.
     pub stuck: Option<Stuck>,
 }

@@ -6,8 +6,8 @@
 //!             Calendar: who runs next, the kernel or the network, and what time it is
 //! ```
 //!
-//! [`agent`] runs inside the kernel, with `inside`, `receive` and `routers`; everything else in this
-//! process.
+//! [`agent`] runs inside the kernel, with `inside`, `receive`, `routers` and `telling`; everything else in
+//! this process.
 
 pub mod agent;
 mod arguments;
@@ -34,11 +34,12 @@ mod routers;
 mod run;
 mod run_programs;
 mod sending;
+mod telling;
 
 use std::time::Duration;
 
 pub use arguments::Image;
-pub use doings::{Ended, Heard, Written};
+pub use doings::{Ended, Heard, Started, Written};
 pub use run_programs::{Programmed, Row, Run};
 
 /// Number of cards of the scenario's own flows: the senders' and the receivers'. Those of programs'

@@ -5,9 +5,10 @@
 //! return for every packet: it waits for a large amount, and takes data as it arrives, like a
 //! receiver that always reads.
 
-use std::io;
-use std::net::TcpListener;
+use std::io::{self, ErrorKind};
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::process::exit;
 
 use crate::reading::{in_thread, read};
 
@@ -17,12 +18,8 @@ use crate::reading::{in_thread, read};
 /// # Errors
 /// If there are no more threads.
 pub(super) fn receive(socket: OwnedFd) -> io::Result<()> {
-    let listener = TcpListener::from(socket);
-    listener.set_nonblocking(false)?;
-    in_thread(move || {
-        while let Ok((connection, _)) = listener.accept() {
-            read(&connection);
-        }
+    accept(socket, |connection| {
+        let _ = read(&connection); // its sender tells that it is broken
     })
 }
 
@@ -32,11 +29,37 @@ pub(super) fn receive(socket: OwnedFd) -> io::Result<()> {
 /// # Errors
 /// If there are no more threads.
 pub(super) fn receive_all(socket: OwnedFd) -> io::Result<()> {
+    accept(socket, |connection| {
+        let _ = in_thread(move || {
+            let _ = read(&connection); // its sender tells that it is broken, or failed
+        });
+    })
+}
+
+/// Takes the connections of a listening socket, in a thread of its own.
+fn accept(socket: OwnedFd, take: impl Fn(TcpStream) + Send + 'static) -> io::Result<()> {
     let listener = TcpListener::from(socket);
     listener.set_nonblocking(false)?;
     in_thread(move || {
-        while let Ok((connection, _)) = listener.accept() {
-            let _ = in_thread(move || read(&connection)); // its sender tells that it failed
-        }
+        let error = until_error(&listener, take);
+        // Nobody would receive any more. The kernel ends with this process, and its console is told.
+        eprintln!("sojourn: accepting connections inside the kernel: {error}");
+        exit(1);
     })
+}
+
+/// Takes connections as long as that can be done.
+fn until_error(listener: &TcpListener, take: impl Fn(TcpStream)) -> io::Error {
+    loop {
+        match listener.accept() {
+            Ok((connection, _)) => take(connection),
+            Err(error) if is_passing(error.kind()) => {}
+            Err(error) => return error,
+        }
+    }
+}
+
+/// Whether the next connection may be accepted all the same.
+fn is_passing(error: ErrorKind) -> bool {
+    matches!(error, ErrorKind::ConnectionAborted | ErrorKind::Interrupted)
 }

@@ -166,8 +166,8 @@ fn watched_flows(
         false => Sender::default(),
     };
     let senders = scenario.flows_expanded().iter().map(|flow| sender(is_tcp(flow))).collect();
-    let (entries, end) = (arrivals::entries(scenario, &addresses)?, Time::ZERO + scenario.duration);
-    let transfers = (!entries.is_empty()).then(|| Transfers::new(entries, end, None));
+    let entries = arrivals::entries(scenario, &addresses)?;
+    let transfers = (!entries.is_empty()).then(|| Transfers::new(entries, None));
     Ok(Flows::new(addresses, senders, facts, transfers, recording))
 }
 

@@ -14,7 +14,8 @@ use sojourn_sim::scenario::Scenario;
 use super::BEGINNING;
 use super::arguments::{Asked, Image};
 use super::console::Complaints;
-use super::doings::{Doings, Ended, Heard, Written};
+use super::control::Copied;
+use super::doings::{Doings, Ended, Heard, Started, Written};
 use super::place::{Place, description};
 use super::run::{Prepared, Setup, check_all, prepare};
 use crate::background::{Live, Progress};
@@ -26,9 +27,9 @@ use crate::recorded::Record;
 pub struct Run {
     /// The scenario, as it was read: JSON.
     pub scenario: String,
-    /// Where they run: JSON with the directory `cwd` in which they start, their environment `env`, the
-    /// directory `files` to which is copied what they write there, if it is kept, and `keep`, the most
-    /// bytes of that.
+    /// Where they run: JSON with the directory `cwd` in which they start, the directory `hidden` below it
+    /// that they see empty, if any, their environment `env`, the directory `files` to which is copied
+    /// what they write there, if it is kept, and `keep`, the most bytes of that.
     pub place: String,
     /// The kernel.
     pub image: Image,
@@ -62,20 +63,24 @@ pub struct Programmed {
     pub connections: Vec<(u32, u32)>,
     /// The same for runs in which the same happened at the same nanoseconds.
     pub hash: String,
-    /// What programs wrote, in the order of time.
+    /// The starts of programs that became processes, in the order of time.
+    pub started: Vec<Started>,
+    /// What programs wrote, in the order of time: the first 64 MiB of each.
     pub output: Vec<Written>,
+    /// The programs that wrote more than that.
+    pub cut: Vec<u32>,
     /// Their ends, in the order of time.
     pub ended: Vec<Ended>,
-    /// The programs that had not ended.
-    pub unfinished: Vec<u32>,
     /// Packets between hosts that no flow joins, by their names.
     pub unrouted: Vec<((String, String), u64)>,
     /// Numbers of system calls that the kernel has not, with the process that asked for one first.
     pub lacks: Vec<(i64, String)>,
     /// Processes that were ended for want of memory.
     pub killed: Vec<String>,
-    /// Bytes of files that were not copied.
+    /// Bytes of files that were not copied, as they were too many.
     pub left_out: u64,
+    /// The first file that could not be copied, and why.
+    pub uncopied: Option<String>,
 }
 
 impl Live<Programmed> {
@@ -117,9 +122,9 @@ fn run_all(
     };
     let Prepared { mut net, mut driver, processor: _processor } = prepare(setup, stop)?;
     driver.run(&mut net, Time::ZERO + scenario.duration, stop, progress)?;
-    let left_out = match place.files {
+    let Copied { left_out, uncopied } = match place.files {
         Some(_) => driver.wind_up(net.now(), stop)?,
-        None => 0,
+        None => Copied::default(),
     };
     let Complaints { lacks, killed, .. } = driver.console()?.complaints();
     let (watched, doings) = driver.finish();
@@ -137,13 +142,15 @@ fn run_all(
             .collect(),
         connections,
         hash: doings.digest.text(),
-        unfinished: doings.unfinished(scenario.programs.len()),
+        cut: doings.cut(),
+        started: doings.started,
         output: doings.output,
         ended: doings.ended,
         unrouted,
         lacks,
         killed,
         left_out,
+        uncopied,
     })
 }
 

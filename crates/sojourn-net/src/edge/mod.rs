@@ -29,6 +29,14 @@ pub trait Medium: Send {
     /// returns `None`.
     fn poll(&mut self, now: Time) -> Option<(usize, Packet)>;
 
+    /// The same, written to `packet`; returns its channel. For a medium that millions of packets pass,
+    /// one that goes through an `Option` is copied twice.
+    fn poll_into(&mut self, now: Time, packet: &mut Packet) -> Option<usize> {
+        let (channel, arrived) = self.poll(now)?;
+        *packet = arrived;
+        Some(channel)
+    }
+
     /// The next packet that has left its sender's host since the last call, either sent or dropped
     /// before. Called after `offer` and `poll` until it returns `None`.
     fn departure(&mut self) -> Option<Departure> {

@@ -39,7 +39,8 @@ impl Network {
             }
             Wake::Not => return Ok(()),
         }
-        while let Some((channel, mut packet)) = self.media[medium].medium.poll(self.now) {
+        let mut packet = Packet::default();
+        while let Some(channel) = self.media[medium].medium.poll_into(self.now, &mut packet) {
             let Some(&edge) = self.media[medium].channels.get(channel) else {
                 let holds = format!("delivers from its channels only, not from channel {channel}");
                 return Err(self.fault(format!("medium {medium}"), &holds));

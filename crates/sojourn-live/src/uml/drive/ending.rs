@@ -9,7 +9,7 @@ use super::Virtual;
 use super::hearing::inside;
 use crate::error::Error;
 use crate::uml::HOSTS;
-use crate::uml::control::Said;
+use crate::uml::control::{Copied, Said};
 use crate::uml::failure::broken;
 use crate::uml::frames::{packet_of, said};
 use crate::uml::rings;
@@ -20,25 +20,28 @@ const LONGEST: u64 = 10_000_000_000;
 const TURN: u64 = 1_000_000;
 
 impl Virtual {
-    /// Lets the kernel run on until what programs have left is copied; returns the bytes that were
-    /// left out. The run ended at `now`.
+    /// Lets the kernel run on until what programs have left is copied. The run ended at `now`.
     ///
     /// # Errors
     /// If the kernel ends, or is not done in time.
-    pub(in crate::uml) fn wind_up(&mut self, now: Time, stop: &AtomicBool) -> Result<u64, Error> {
+    pub(in crate::uml) fn wind_up(
+        &mut self,
+        now: Time,
+        stop: &AtomicBool,
+    ) -> Result<Copied, Error> {
         let copied = self.until_copied(stop);
         copied.map_err(|error| self.explained(error, now))
     }
 
-    fn until_copied(&mut self, stop: &AtomicBool) -> Result<u64, Error> {
+    fn until_copied(&mut self, stop: &AtomicBool) -> Result<Copied, Error> {
         let last = self.machine.calendar.now() + LONGEST;
         while let Some((card, head)) = self.sending.sent(u64::MAX) {
             self.give_back(card, head)?;
         }
         loop {
             self.machine.settle(stop)?;
-            if let Some(left) = self.copied()? {
-                return Ok(left);
+            if let Some(copied) = self.copied()? {
+                return Ok(copied);
             }
             let time = match self.due {
                 0 => self.machine.calendar.request(),
@@ -51,15 +54,16 @@ impl Virtual {
         }
     }
 
-    /// Takes what the kernel has sent; returns whether it has copied everything, and the bytes that it
-    /// has left out.
-    fn copied(&mut self) -> Result<Option<u64>, Error> {
+    /// Takes what the kernel has sent; returns what it has copied, if it is done.
+    fn copied(&mut self) -> Result<Option<Copied>, Error> {
         let mut copied = None;
         for card in 0..self.machine.cards.len() {
             while let Some(head) = self.machine.cards[card].rings.take(&mut self.frame)? {
                 let told = packet_of(&self.frame).and_then(said).filter(|_| card < HOSTS);
                 match told.and_then(Said::parse) {
-                    Some(Said::Copied(left)) => copied = Some(left),
+                    // No program is left that could spin, and a large file takes its time.
+                    Some(Said::Copying) => self.machine.longest = None,
+                    Some(Said::Copied(told)) => copied = Some(told),
                     Some(Said::Failed(why)) => return Err(inside(why)),
                     _ => {}
                 }

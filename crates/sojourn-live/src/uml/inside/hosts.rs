@@ -12,6 +12,7 @@ use nix::sched::{CloneFlags, unshare};
 
 use super::super::devices::{Family, add_address, add_default_route, move_to, set_up};
 use super::super::failure::{broken, doing};
+use super::super::place::Place;
 use super::root;
 use crate::controls::tcp_ecn;
 use crate::error::Error;
@@ -28,23 +29,23 @@ const KINDS: [(CloneFlags, &str); 3] = [
     (CloneFlags::CLONE_NEWNS, "mnt"),
 ];
 
-/// Makes the hosts, whose cards are in the first namespace, `world`; `shared` is the directory that
-/// they share. They exist as long as what is returned.
+/// Makes the hosts, whose cards are in the first namespace, `world`; they share the directory of
+/// `place`. They exist as long as what is returned.
 ///
 /// # Errors
 /// If the kernel refuses something.
 pub(in super::super) fn make(
     table: &HostTable,
     world: &Namespace,
-    shared: &Path,
+    place: &Place,
 ) -> Result<Vec<Arc<Room>>, Error> {
     allow_controls().map_err(|error| doing("allowing controls", error))?;
-    root::begin(shared)?;
+    root::begin(&place.cwd, place.hidden_below())?;
     (0..table.hosts.len())
         .map(|number| {
             // A thread of its own: the others stay where they are.
             let made = thread::scope(|threads| {
-                threads.spawn(|| make_one(number, table, world, shared)).join()
+                threads.spawn(|| make_one(number, table, world, &place.cwd)).join()
             });
             made.unwrap_or_else(|_| Err(broken("making a host inside the kernel failed")))
         })

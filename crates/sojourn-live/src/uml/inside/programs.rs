@@ -7,6 +7,7 @@ use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::{Builder, sleep};
 use std::time::Duration;
@@ -22,7 +23,7 @@ use sojourn_base::units::{Span, Time};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::spec::ProgramSpec;
 
-use super::super::control::{ROOM, Said};
+use super::super::control::{Copied, ROOM, Said};
 use super::super::failure::doing;
 use super::super::place::Place;
 use super::process::{Program, State, Stream};
@@ -239,10 +240,19 @@ impl Guest {
                 self.listen()?;
             }
         }
-        let outside = root::outside(&files)?;
-        let copied = copies::copy(&root::written(), &outside, self.place.keep);
-        let left = copied.map_err(|error| doing("copying files that programs wrote", error))?;
-        self.say(&Said::Copied(left))
+        self.say(&Said::Copying)?;
+        self.say(&Said::Copied(self.copy(&files)))
+    }
+
+    /// Copies what programs wrote in their directory to this one of the machine.
+    fn copy(&self, files: &Path) -> Copied {
+        match root::outside(files) {
+            Ok(outside) => {
+                let hidden = self.place.hidden_below();
+                copies::copy((&root::written(), &outside), self.place.keep, hidden)
+            }
+            Err(error) => Copied { left_out: 0, uncopied: Some(error.to_string()) },
+        }
     }
 
     fn say(&self, what: &Said<'_>) -> Result<(), Error> {

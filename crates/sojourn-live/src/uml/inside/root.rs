@@ -38,12 +38,17 @@ const MOUNTS: [(&str, &str, &str); 7] = [
 ];
 
 /// Makes room for the hosts' files, and the directory that they share from this one of the machine.
+/// Below it `hidden`, a relative path, is an empty directory, which they share, too.
 ///
 /// # Errors
 /// Those of the kernel.
-pub(super) fn begin(shared: &Path) -> Result<(), Error> {
+pub(super) fn begin(shared: &Path, hidden: Option<&Path>) -> Result<(), Error> {
     put("tmpfs", Path::new(BASE), "mode=0755")?;
-    overlay(shared, COMMON).map(drop)
+    let common = overlay(shared, COMMON)?;
+    match hidden {
+        Some(hidden) => put("tmpfs", &common.join(hidden), "mode=0755"),
+        None => Ok(()),
+    }
 }
 
 /// Makes the root directory of a host, in whose namespaces the calling thread is, and takes it there;
@@ -67,7 +72,8 @@ pub(super) fn make(number: usize, hosts: &[Host], shared: &Path) -> Result<(), E
     let common = Path::new(BASE).join(COMMON).join("root");
     fs::create_dir_all(&inside).map_err(failed)?;
     let none: Option<&str> = None;
-    mount(Some(&common), &inside, none, MsFlags::MS_BIND, none)
+    // What is hidden in it is a mount of its own.
+    mount(Some(&common), &inside, none, MsFlags::MS_BIND | MsFlags::MS_REC, none)
         .map_err(|error| doing("sharing a directory", error.into()))?;
     enter(&root).map_err(|error| doing("entering a host's root", error.into()))
 }

@@ -30,10 +30,13 @@ impl Medium for RecordedLink {
 
     fn poll(&mut self, now: Time) -> Option<(usize, Packet)> {
         let mut packet = Packet::default();
-        let arrived = self.link.poll_into(now, &mut packet);
-        arrived.then(|| {
-            self.tap.deliver(now, &packet);
-            (0, packet)
+        Some((self.poll_into(now, &mut packet)?, packet))
+    }
+
+    fn poll_into(&mut self, now: Time, packet: &mut Packet) -> Option<usize> {
+        self.link.poll_into(now, packet).then(|| {
+            self.tap.deliver(now, packet);
+            0
         })
     }
 

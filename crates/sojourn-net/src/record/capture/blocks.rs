@@ -26,6 +26,8 @@ mod code {
 }
 /// Code and length of the option that tells which way a packet goes.
 const FLAGS_OPTION: u32 = 2 | 4 << 16;
+/// Bytes that are kept of a data packet, unless the scenario says otherwise.
+const USUAL: usize = 96;
 
 /// Appends the block with which a file begins.
 pub(super) fn section(out: &mut Vec<u8>, comment: &str, application: &str) {
@@ -83,7 +85,10 @@ pub(super) fn packet(out: &mut Vec<u8>, passage: &Passage<'_>, bytes: &[u8]) {
     let length = (44 + bytes.len().next_multiple_of(4) + told) as u32;
     let head = [PACKET, length, passage.interface, high, low, bytes.len() as u32, passage.size];
     out.extend_from_slice(head.map(u32::to_le_bytes).as_flattened());
-    out.extend_from_slice(bytes);
+    match <&[u8; USUAL]>::try_from(bytes) {
+        Ok(usual) => out.extend_from_slice(usual), // without asking how many there are
+        Err(_) => out.extend_from_slice(bytes),
+    }
     if !bytes.len().is_multiple_of(4) {
         pad(out, bytes.len());
     }

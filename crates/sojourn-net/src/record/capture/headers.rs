@@ -173,7 +173,7 @@ pub fn seal(bytes: &mut [u8], size: usize, (protocol, at): (u8, usize)) {
     transport[place..place + 2].fill(0);
     let addresses = if ip[0] >> 4 == 6 { 8..40 } else { 12..IP };
     let [high, low] = ((size - at) as u16).to_be_bytes();
-    let sum = checksum_of(&[&ip[addresses], &[0, protocol, high, low], transport]);
+    let sum = checksum_of([&ip[addresses], &[0, protocol, high, low], transport]);
     // In UDP zero stands for none.
     let sum = if is_udp && sum == 0 { 0xffff } else { sum };
     transport[place..place + 2].copy_from_slice(&sum.to_be_bytes());
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(checksum(&bytes[..20]), 0);
         let length = ((bytes.len() - 20) as u16).to_be_bytes();
         let parts = [&bytes[12..20], &[0, bytes[9]], &length, &bytes[20..]];
-        assert_eq!(checksum_of(&parts), 0, "{bytes:?}");
+        assert_eq!(checksum_of(parts), 0, "{bytes:?}");
     }
 
     /// A datagram.
