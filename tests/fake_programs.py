@@ -103,6 +103,9 @@ def run_programs(
         "lacks": [],
         "killed": [],
         "left_out": 0,
+        "started": [(n, start(program)) for n, program in enumerate(programs)],
+        "cut": [],
+        "uncopied": None,
     }
 
 
@@ -127,6 +130,11 @@ def _flow(host: str) -> int:
     return int(host.partition(".")[0].removeprefix("flow-")) if "." in host else 0
 
 
+def start(program: dict[str, Any]) -> float:
+    """When a program starts, s."""
+    return _internal.quantity(program["start"])[0]
+
+
 def _executed(programs: list[dict[str, Any]], place: dict[str, Any]) -> tuple[list, list]:
     """Output and ends, in the order of time."""
     output, ended = [], []
@@ -134,7 +142,7 @@ def _executed(programs: list[dict[str, Any]], place: dict[str, Any]) -> tuple[li
         for number, program in enumerate(programs):
             command = program["command"]
             words = ["/bin/sh", "-c", command] if isinstance(command, str) else command
-            at = _internal.quantity(program["start"])[0] + 0.001
+            at = start(program) + 0.001
             done = subprocess.run(
                 words,
                 cwd=place["files"] or elsewhere,

@@ -153,6 +153,8 @@ def test_what_may_have_ended_a_program_is_told_beside_its_status() -> None:
         lacks=[(321, "deno"), (321, "deno")],
         killed=["deno"],
         left_out=3_000_000_000,
+        cut=[0],
+        uncopied="a: permission denied",
     )
     assert failure(canonical, ends) == (
         "deno (sender) ended with status 137 at 1.25 s: panicked; deno was killed: the guest has "
@@ -164,6 +166,8 @@ def test_what_may_have_ended_a_program_is_told_beside_its_status() -> None:
         "deno was killed: the guest has 1 GB",
         "deno asked for system call 321, which the guest's kernel has not",
         "3000 MB of files are too many to be kept",
+        "a file is not kept: a: permission denied",
+        "of what deno (sender) wrote only the first 64 MB are kept",
     ]
     fine = Ends({0: (0, 1.0)}, lacks=[(321, "deno")])
     assert notes(canonical, fine, empty, []) == {}

@@ -363,9 +363,11 @@ def run_programs(
     ``place`` is JSON: ``cwd``, ``env``, ``files``, ``keep``, ``hidden``. Returns what
     :func:`run_kernel` does, and ``labels`` (for each flow the declared one whose way it took, and
     its name if a program opened it), ``connections`` (numbers that packets have, numbers of flows),
-    ``hash``, ``output`` (program, stream, time, bytes), ``ended`` (program, status, time),
+    ``hash``, ``started`` (program, time), ``output`` (program, stream, time, bytes), ``cut``
+    (programs of whose output only the beginning is there), ``ended`` (program, status, time),
     ``unrouted`` (packets by pairs of hosts), ``lacks`` (number of a system call, process),
-    ``killed`` (processes), ``left_out`` (bytes of files). Times are in virtual seconds.
+    ``killed`` (processes), ``left_out`` (bytes of files), ``uncopied`` (the first file that could
+    not be copied, and why). Times are in virtual seconds.
     """
 
 def run_command(scenario: str, command: list[str], download: bool) -> dict[str, Any]: ...

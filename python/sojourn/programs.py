@@ -29,7 +29,8 @@ class Named(TypedDict):
 class Program(Named):
     """A program of a run; times in virtual seconds."""
 
-    started: float
+    #: When it became a process; absent if the run's end came before.
+    started: NotRequired[float]
     #: When it ended, and its exit status as a shell returns it; absent if the run's end ended it.
     ended: NotRequired[float]
     status: NotRequired[int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import PurePath
 
@@ -20,6 +20,8 @@ TIMEOUT = 124
 _KILLED = 137
 #: Memory that the guest has.
 _MEMORY = "1 GB"
+#: Output of a program that is kept.
+_MOST_OUTPUT = "64 MB"
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,12 @@ class Ends:
     killed: Sequence[str] = ()
     #: Bytes of files that they wrote and that were not kept.
     left_out: int = 0
+    #: The virtual times in seconds at which they started, of those that did.
+    started: Mapping[int, float] = field(default_factory=dict)
+    #: Those of whose output only the beginning is kept.
+    cut: Sequence[int] = ()
+    #: The first file that could not be copied, and why.
+    uncopied: str | None = None
 
     def status(self, programs: Sequence[Fields]) -> int:
         """The first status that is not 0 of the programs that were waited for, in the order of
@@ -96,6 +104,11 @@ def notes(
     told = dict(_causes(canonical, ends))
     if ends.left_out:
         told["left out"] = f"{number(ends.left_out * 1e-6)} MB of files are too many to be kept"
+    if ends.uncopied:
+        told["uncopied"] = f"a file is not kept: {ends.uncopied}"
+    for place in ends.cut:
+        one = called(canonical["programs"][place])
+        told[f"output {place}"] = f"of what {one} wrote only the first {_MOST_OUTPUT} are kept"
     if missed := _missed(data, connections):
         told["past"] = missed
     return told

@@ -131,9 +131,7 @@ def run(scenario: Scenario, asked: Asked) -> Ran:
     done, record = recorded(canonical, asked.spool, runs)
     ends, seen = done.ends, Scenario(scenario.document, dict(done.data.scenario))
     hosts = [program["host"] for program in canonical["programs"]]
-    told = Programs(
-        done.hash, _told(programs, canonical, ends), lines(ends.output, hosts), files, spool
-    )
+    told = Programs(done.hash, _told(programs, ends), lines(ends.output, hosts), files, spool)
     for path in told.written().values():  # whoever has made the run may read all of it
         path.chmod(path.stat().st_mode | stat.S_IRUSR)
     numbered = _numbered(record, done)
@@ -209,6 +207,9 @@ def _done(canonical: Document, outcome: dict[str, Any], wall: float) -> _Done:
         lacks=outcome.pop("lacks"),
         killed=outcome.pop("killed"),
         left_out=outcome.pop("left_out"),
+        started=dict(outcome.pop("started")),
+        cut=outcome.pop("cut"),
+        uncopied=outcome.pop("uncopied"),
     )
     pairs, found = outcome.pop("connections"), outcome.pop("hash")
     totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
@@ -239,11 +240,13 @@ def _seen(
     return {**canonical, "flows": flows, "duration": end, "warmup": lasting}
 
 
-def _told(named: Sequence[Named], canonical: Document, ends: Ends) -> list[Program]:
+def _told(named: Sequence[Named], ends: Ends) -> list[Program]:
     """What the manifest says of each program."""
     told: list[Program] = []
-    for place, (its, program) in enumerate(zip(named, canonical["programs"], strict=True)):
-        one = cast("Program", {**its, "started": number(program["start"])})
+    for place, its in enumerate(named):
+        one = cast("Program", {**its})
+        if place in ends.started:
+            one["started"] = ends.started[place]
         if place in ends.ended:
             status, at = ends.ended[place]
             one |= {"ended": at, "status": status}
