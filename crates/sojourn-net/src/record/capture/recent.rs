@@ -3,8 +3,9 @@
 
 use crate::packet::Packet;
 
-/// So many are kept, in the place that flow and index give them: a few round trips of most paths.
-const PLACES: usize = 1 << 10;
+/// So many are kept of each direction, in the place that flow and index give them: more than most paths
+/// have on their way.
+const PLACES: usize = 1 << 9;
 /// Bytes that are kept of one; those with more share the place after all others.
 const MOST: usize = 128;
 
@@ -27,7 +28,7 @@ pub(super) struct Recent {
 
 impl Default for Recent {
     fn default() -> Self {
-        Recent { kept: vec![Kept::default(); PLACES + 1], begun: 1 }
+        Recent { kept: vec![Kept::default(); 2 * PLACES + 1], begun: 1 }
     }
 }
 
@@ -73,10 +74,10 @@ fn is_written_as(a: &Packet, b: &Packet) -> bool {
 #[inline]
 fn place(packet: &Packet, snap: usize) -> usize {
     if snap.min(packet.size as usize) > MOST {
-        return PLACES;
+        return 2 * PLACES;
     }
     let flow = packet.flow.wrapping_mul(0x9e37_79b9) >> 22;
-    (packet.index ^ flow ^ (packet.direction() as u32) << 9) as usize % PLACES
+    (packet.index ^ flow) as usize % PLACES + packet.direction() as usize * PLACES
 }
 
 #[cfg(test)]
