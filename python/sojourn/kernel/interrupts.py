@@ -7,6 +7,7 @@ from __future__ import annotations
 from sojourn.kernel.change import Change, exactly
 
 _WHY = "interrupts come with the calendar's message"
+_WAITING = "the calendar's message is waited for by one call of the host"
 _TIME, _DRIVER = "arch/um/kernel/time.c", "arch/um/drivers/virtio_uml.c"
 #: What the calendar's RUN says of the cards: a bit for each ring that has something for the kernel.
 #: The message has room for 16 cards; those of others are in the calendar's place of the page.
@@ -133,6 +134,22 @@ CHANGES = (
         r"^\ttime_travel_ext_waiting\+\+;$",
         "\ttime_travel_ext_waiting++;\n\tsojourn_tell_time();",
         _WHY,
+    ),
+    Change(
+        _TIME,
+        exactly("\t\twhile (os_poll(1, &time_travel_ext_fd) != 0) {"),
+        "\t\twhile (!time_travel_shm && os_poll(1, &time_travel_ext_fd) != 0) {",
+        _WAITING,
+        since=(6, 12),
+    ),
+    Change(
+        _TIME,
+        exactly("\t\tret = os_read_file(time_travel_ext_fd, msg, sizeof(*msg));"),
+        "\t\tdo\n"
+        "\t\t\tret = os_read_file(time_travel_ext_fd, msg, sizeof(*msg));\n"
+        "\t\twhile (ret == -EINTR);",
+        _WAITING,
+        since=(6, 12),
     ),
     Change(
         _DRIVER,
