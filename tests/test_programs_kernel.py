@@ -43,6 +43,21 @@ for name in sys.argv[1:]:
     client.send(name.encode())
     print(client.recv(100).decode(), client.getpeername()[0])
 """
+#: Reads clocks by itself and by a call of the kernel, in turn: says how many steps there are of
+#: either, how many are those of a call (a clock has no more than 256 ns), and the smallest.
+CLOCKS = """
+import ctypes, time
+call, spec = ctypes.CDLL(None).syscall, (ctypes.c_long * 2)()
+told = [0] * 10000
+for clock in (time.CLOCK_REALTIME, time.CLOCK_MONOTONIC):
+    for i in range(0, len(told), 2):
+        told[i] = time.clock_gettime_ns(clock)
+        call(228, clock, spec)
+        told[i + 1] = spec[0] * 1000000000 + spec[1]
+    steps = [b - a for a, b in zip(told, told[1:])]
+    by = [sum(760 < step < 1030 for step in steps[first::2]) for first in (0, 1)]
+    print(*by, min(steps))
+"""
 #: Takes all memory, a piece at a time.
 GREEDY = "held = [bytearray(1 << 24) for _ in range(200)]"
 
@@ -114,6 +129,16 @@ def test_programs_know_their_place(sojourn: Command, file: Path) -> None:
     )
     assert done.returncode == 9, done.stderr
     assert done.stdout == "sender\nsender /tmp\n2030-05-06\nLinux\n"
+
+
+def test_a_clock_says_the_same_whoever_reads_it(sojourn: Command, file: Path) -> None:
+    done = sojourn("kernel", "run", file, "--", "python3", "-c", CLOCKS)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        itself, call, smallest = map(int, line.split())
+        assert itself > 4900
+        assert call > 4900
+        assert smallest > 760
 
 
 def test_programs_begin_as_from_a_shell_and_may_confine_others(

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from sojourn.kernel import interrupts, owners, programs, registers, same
+from sojourn.kernel import clocks, interrupts, owners, programs, registers, same
 from sojourn.kernel.change import Change
 
 #: Random numbers that follow from a seed (SplitMix64), in the place of the host's.
@@ -80,5 +80,6 @@ def changes(hz: int) -> tuple[Change, ...]:
         *registers.CHANGES,
         *owners.CHANGES,
         *programs.CHANGES,
+        *clocks.CHANGES,
         *same.CHANGES,
     )
