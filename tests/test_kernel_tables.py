@@ -110,7 +110,8 @@ def test_the_table_of_6_12_is_continued_where_it_was_left(
     assert kernel_reference.main(arguments) == 0
     rows = table(tmp_path / TABLE)
     assert tuple(rows[0]) == COLUMNS
-    assert [row["changes"] for row in rows] == [run.changes for run in wanted]
+    # As they are done: two that are done by the time that somebody looks come in any order.
+    assert sorted(row["changes"] for row in rows) == sorted(run.changes for run in wanted)
     assert {row["kernel"] for row in rows} == {"6.12.9"}
     assert len(kernel.made) == 3
 

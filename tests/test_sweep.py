@@ -139,10 +139,10 @@ def test_a_failing_run_is_recorded_and_the_rest_goes_on(
 ) -> None:
     whole = sim.measure
 
-    def fragile(canonical: dict[str, Any]) -> Any:
+    def fragile(canonical: dict[str, Any], **given: Any) -> Any:
         if canonical["seed"] == 2:
             raise RuntimeError("broken invariant")
-        return whole(canonical)
+        return whole(canonical, **given)
 
     monkeypatch.setattr(sim, "measure", fragile)
     summary = run.sweep(plan(load(SWEEP)), tmp_path, 2, progress=quiet, warn=unexpected)
