@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from importlib.util import find_spec
 
 from sojourn.capacity.diagram import Limits
 from sojourn.capacity.parse import parse
@@ -18,6 +19,8 @@ def row(graph: Document, deadline: str) -> Mapping[str, float | None]:
     """The values of a row by the table's columns: paths, seconds that passed, the rate."""
     problem = parse(graph)
     solution = solve(problem, Fraction(deadline), Options(limits=PATIENT))
+    if (failure := solution.diagrams.failure) and find_spec("graphillion"):
+        raise RuntimeError(failure)
     a, b = (solution.diagrams.paths.get(pair) for pair in problem.pairs())
     return {
         "paths_to_a": a.count if a else None,

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+from subprocess import PIPE, Popen, TimeoutExpired
 
 from sojourn.capacity import frontier
 from sojourn.capacity.network import Network
@@ -63,7 +63,7 @@ def count_paths(
         return Diagrams(failure="latencies are too fine for a diagram of the paths")
     jobs = [job_of(network, pair, deadline) for pair in pairs]
     request = json.dumps({"memory": limits.memory, "listed": limits.listed, "jobs": jobs})
-    lines, overtime = _build(request, limits.seconds)
+    lines, failure = _build(request, limits)
     done = Diagrams()
     for pair, job, line in zip(pairs, jobs, lines, strict=False):
         listed = None
@@ -71,27 +71,32 @@ def count_paths(
             listed = [_oriented(network, pair[0], [job["arcs"][e] for e in p]) for p in found]
         done.paths[pair] = Paths(line["count"], line["seconds"], listed)
     if len(lines) < len(jobs):
-        limit = f"{limits.seconds:g} s" if overtime else f"{limits.memory / 1e6:.0f} MB"
-        done.failure = f"the diagram of the paths does not fit in {limit}"
+        done.failure = failure
     return done
 
 
-def _build(request: str, seconds: float) -> tuple[list[frontier.Found], bool]:
-    """What the process printed before it was done or had to stop, and whether it was late."""
+def _build(request: str, limits: Limits) -> tuple[list[frontier.Found], str]:
+    """What the process printed before it was done or had to stop, and why it had to."""
     # One thread: the library's threads would mostly wait for each other.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, frontier.__file__]
     overtime = False
     with Popen(
-        command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment, text=True
+        command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, text=True
     ) as process:
         try:
-            text, _ = process.communicate(request, timeout=seconds)
+            text, said = process.communicate(request, timeout=limits.seconds)
         except TimeoutExpired:
             overtime = True
             process.kill()
-            text, _ = process.communicate()
-    return [json.loads(line) for line in text.split("\n")[:-1]], overtime
+            text, said = process.communicate()
+    found = [json.loads(line) for line in text.split("\n")[:-1]]
+    if overtime:
+        return found, f"the diagram of the paths does not fit in {limits.seconds:g} s"
+    if "bad_alloc" in said or "MemoryError" in said:
+        return found, f"the diagram of the paths does not fit in {limits.memory / 1e6:.0f} MB"
+    last = said.rstrip().rpartition("\n")[2]
+    return found, f"what counts paths ended with status {process.returncode}: {last}"
 
 
 def job_of(network: Network, pair: Pair, deadline: float) -> frontier.Job:

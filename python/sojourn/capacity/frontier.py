@@ -9,6 +9,7 @@ import json
 import resource
 import sys
 import time
+from pathlib import Path
 from typing import TypedDict
 
 Edge = tuple[int, int]
@@ -38,11 +39,21 @@ class Found(TypedDict):
 
 def main() -> None:
     """Reads what to build from standard input."""
+    import graphillion  # noqa: F401  (so that what follows fails for want of memory alone)
+
     request = json.load(sys.stdin)
+    if _size() > request["memory"]:
+        raise MemoryError
     resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for job in request["jobs"]:
         print(json.dumps(paths(job, request["listed"])), flush=True)
+
+
+def _size() -> int:
+    """Bytes of addresses that are in use already."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    return pages * resource.getpagesize()
 
 
 def paths(job: Job, most: int) -> Found:
