@@ -60,11 +60,11 @@ demo: $(STAMP)  ## Reproduce CCPerf's Cubic-friendliness experiment and write it
 
 test: test-core test-package  ## Run the tests of the core and of the package
 
+# The example is compiled with the tests: `cargo run` would compile it, and its crates, on its own.
 test-core: setup  ## Run the tests in Rust
 	there=$$($(BIN)/python tests/capabilities.py) && \
 	    SOJOURN_REQUIRE="$$there" cargo test --no-fail-fast $(TESTED)
-	cargo run --quiet -p sojourn-catalogue --example step -- crates/sojourn-sim/src/scenario/example.toml \
-	    > /dev/null
+	target/debug/examples/step crates/sojourn-sim/src/scenario/example.toml > /dev/null
 
 # Of no use but beside `setup`, whose build keeps one core alone busy for long.
 build-tests:
