@@ -53,10 +53,14 @@ dev: $(BIN)/maturin  ## Build quickly what runs more slowly: a short way from an
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile dev --skip-install $(FEATURES)
 	rm -f $(STAMP)
 
-demo: $(STAMP)  ## Reproduce CCPerf's Cubic-friendliness experiment and write its report
-	$(BIN)/sojourn reproduce ccperf
-	$(BIN)/sojourn report results/ccperf
-	@echo "The report is at $(CURDIR)/results/ccperf/report.html"
+demo: $(STAMP)  ## Run BBR beside Cubic with two buffers, draw who gets the link, write the report
+	$(BIN)/sojourn sweep experiments/catalogue/beside.toml --metrics mean_throughput_l4 \
+	    --columns topology.bottleneck.queue.limit
+	$(BIN)/sojourn plot results/beside --kind series --y mean_throughput_l4 --hue label \
+	    --columns topology.bottleneck.queue.limit --out results/beside/picture.png
+	$(BIN)/sojourn report results/beside
+	@echo "The page:    $(CURDIR)/results/beside/report.html"
+	@echo "The picture: $(CURDIR)/results/beside/picture.png"
 
 test: test-core test-package  ## Run the tests of the core and of the package
 
@@ -192,3 +196,7 @@ compare-live: setup  ## Kernels in real and in virtual time on the same lossless
 new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-queue NAME=...
 	test -x $(BIN)/sojourn || $(MAKE) dev
 	$(BIN)/sojourn new $* $(NAME)
+
+.PHONY: test-docs
+test-docs: setup  ## Run every command of the tutorial and the how-to pages, and the notebooks
+	$(BIN)/pytest -m 'long or not long' tests/test_docs_commands.py tests/test_notebooks.py
