@@ -2,7 +2,7 @@
 
 A comment before each fenced block says what becomes of it:
 
-- ``<!-- file: NAME -->``: the block is that file's content;
+- ``<!-- file: NAME -->``: the block is that file's content; ``<!-- adds: NAME -->``: the end of it;
 - ``<!-- run -->``: it is run, by the shell or, of Python, by Python. ``<!-- run: whole -->``: only
   where pages are run whole, which takes longer than CI has; ``<!-- run: needs NAME -->``: only
   where the machine has that capability (``capabilities.py``);
@@ -12,7 +12,8 @@ A comment before each fenced block says what becomes of it:
 
 ``<!-- briefly: OPTIONS -->`` before the comment of a block that is run has these appended to each
 ``sojourn run`` and ``sojourn sweep`` of it where pages are not run whole. ``<!-- files: DIRECTORY
--->`` anywhere lays the files of a directory of the checkout beside those of the page.
+-->`` anywhere lays the files of a directory of the checkout beside those of the page. Pictures
+that are beside the page are those that its commands make.
 """
 
 from __future__ import annotations
@@ -34,9 +35,11 @@ from conftest import ROOT, call
 PLACES = ("docs/tutorial", "docs/howto")
 FILES = [ROOT / "README.md", *sorted(path for p in PLACES for path in (ROOT / p).glob("**/*.md"))]
 PAGES = [str(path.relative_to(ROOT)) for path in FILES]
-MARK = re.compile(r"<!-- (file|files|run|prints|shown|briefly)(?:: (.+?))? -->", re.DOTALL)
+MARK = re.compile(r"<!-- (file|adds|files|run|prints|shown|briefly)(?:: (.+?))? -->", re.DOTALL)
 #: Seconds that a block may take.
 LONGEST = 3_600
+#: Where it is set, pages get the pictures that their commands have made.
+KEEP = "SOJOURN_KEEP_PICTURES"
 #: A run's hash, in the place of which pages have dots.
 HASH = (re.escape("0123..."), "[0-9a-f]{32}")
 
@@ -70,6 +73,7 @@ class Page:
     name: str
     blocks: list[Block] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    pictures: list[str] = field(default_factory=list)
 
     def needs(self, *, whole: bool) -> list[str]:
         """What the machine has to have for it."""
@@ -90,7 +94,10 @@ def read(name: str, text: str) -> Page:
                         said.briefly = shlex.split(more)
                     case _:
                         said.mark, said.said = mark, more
-        elif token.type == "fence":
+        elif token.type == "inline":
+            shown = [str(of.attrGet("src")) for of in token.children or [] if of.type == "image"]
+            page.pictures += [picture for picture in shown if "/" not in picture]
+        elif token.type == "fence" and not token.info.startswith("{"):  # the site's own
             line = (token.map or [0])[0] + 1
             page.blocks.append(
                 Block(token.info, token.content, line, said.mark, said.said, said.briefly)
@@ -108,7 +115,9 @@ def check(page: Page) -> None:
     """Nothing is shown that nobody runs, and nothing has a reason that is none."""
     for block in page.blocks:
         where = f"{page.name}:{block.line}"
-        assert block.mark, f"{where}: say what becomes of this block: file, run, prints or shown"
+        assert block.mark, (
+            f"{where}: say what becomes of this block: file, adds, run, prints or shown"
+        )
         if block.mark == "run":
             assert re.fullmatch(r"|whole|(whole )?needs .+", block.said), where
             assert block.language in {"sh", "python"}, where
@@ -132,9 +141,10 @@ def follow(page: Page, place: Path, *, whole: bool) -> None:
     environment, printed = shims(place.with_name(f"{place.name}-bin")), ""
     for block in page.blocks:
         where = f"{page.name}:{block.line}"
-        if block.mark == "file":
+        if block.mark in {"file", "adds"}:
             (place / block.said).parent.mkdir(parents=True, exist_ok=True)
-            (place / block.said).write_text(block.text, encoding="utf-8")
+            with (place / block.said).open("w" if block.mark == "file" else "a") as file:
+                file.write(block.text)
         elif block.mark == "run":
             if whole or not block.whole:
                 printed = run(block, place, environment, where, whole=whole)
@@ -142,6 +152,10 @@ def follow(page: Page, place: Path, *, whole: bool) -> None:
                 printed = ""
         elif block.mark == "prints" and printed:
             compare(block, printed, where)
+    for picture in page.pictures if whole else ():
+        assert (place / picture).stat().st_size > 0, picture
+        if os.environ.get(KEEP):
+            shutil.copy(place / picture, (ROOT / page.name).parent)
 
 
 def shims(directory: Path) -> dict[str, str]:

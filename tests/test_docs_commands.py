@@ -16,7 +16,9 @@ def pages(*, whole: bool) -> list[object]:
     """Each page, with what it needs of the machine."""
     made = []
     for name in docs.PAGES:
-        needs = docs.page(name).needs(whole=whole)
+        if not (page := docs.page(name)).blocks:
+            continue
+        needs = page.needs(whole=whole)
         made.append(pytest.param(name, marks=[pytest.mark.needs(*needs)] if needs else []))
     return made
 
@@ -27,7 +29,6 @@ def test_a_page_works(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.concurrent
 @pytest.mark.parametrize("name", pages(whole=True))
 def test_a_page_works_whole(name: str, tmp_path: Path) -> None:
     docs.follow(docs.page(name), tmp_path / "here", whole=True)
@@ -46,6 +47,11 @@ PAGE = """
 a word
 ```
 
+<!-- adds: words.txt -->
+```toml
+and another
+```
+
 <!-- briefly: --set duration='"2 s"' -->
 <!-- run -->
 ```sh
@@ -56,6 +62,7 @@ sojourn --version | cut -c 1-7; test -d ../here
 <!-- prints -->
 ```text
 a word
+and another
 sojourn
 ```
 
@@ -73,19 +80,20 @@ hash 0123... of 3
 
 def test_blocks_are_written_run_and_compared(tmp_path: Path) -> None:
     made = docs.read("page", PAGE)
-    assert (made.needs(whole=False), made.blocks[1].briefly) == (
+    assert (made.needs(whole=False), made.blocks[2].briefly) == (
         ["tshark"],
         ["--set", 'duration="2 s"'],
     )
     docs.follow(made, tmp_path / "here", whole=False)
-    assert (tmp_path / "here" / "words.txt").read_text() == "a word\n"
+    assert (tmp_path / "here" / "words.txt").read_text() == "a word\nand another\n"
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("<!-- adds: words.txt -->", "<!-- file: words.txt -->"),
         ("cat words.txt", "cat sentences.txt"),
-        ("a word\nsojourn", "a word\nsomething"),
+        ("another\nsojourn", "another\nsomething"),
         ("of 3\n```\n", "of 4\n```\n"),
         ("<!-- prints -->\n", ""),
         ("<!-- run: needs tshark -->", "<!-- run: tshark -->"),
