@@ -117,6 +117,10 @@ CAPABILITIES: dict[str, Probe] = {
     ),
     "virtual-kernel": _virtual_kernel,
     "slurm": _slurm,
+    "notebooks": where(
+        all(find_spec(name) for name in ("nbclient", "ipykernel")),
+        "the extra `site` is not installed",
+    ),
     "graphillion": where(find_spec("graphillion") is not None, "it is not installed"),
     "oldest-python": where(sys.version_info[:2] == (3, 11), "this is a later Python"),
 }
