@@ -175,13 +175,13 @@ compare-ns3: setup  ## Hold TCP, queues and Wi-Fi beside ns-3's (Debian: libns3-
 	$(BIN)/python benches/ns3_tcp.py
 	$(BIN)/python benches/ns3_wifi.py
 
-packet-scripts:  ## Play experiments/packets here and in this kernel, and write docs/packet-scripts.md
-	cargo run -q -p sojourn-live --example packet-scripts experiments/packets docs/packet-scripts.md
+packet-scripts:  ## Play experiments/packets here and in this kernel, and write docs/explanation/packet-scripts.md
+	cargo run -q -p sojourn-live --example packet-scripts experiments/packets docs/explanation/packet-scripts.md
 
-conformance: setup  ## Put every member through the suite and write docs/conformance.md
+conformance: setup  ## Put every member through the suite and write docs/explanation/conformance.md
 	$(BIN)/python -m tools.pages.conformance
 
-replay: setup  ## Replay Linux's sources beside ours and write docs/replay.md: make replay V6_1=DIR V6_12=DIR
+replay: setup  ## Replay Linux's sources beside ours and write docs/explanation/replay.md: make replay V6_1=DIR V6_12=DIR
 	$(BIN)/python -m tools.pages.replay 6.1=$(V6_1) 6.12=$(V6_12)
 
 live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable

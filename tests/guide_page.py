@@ -9,10 +9,10 @@ from conftest import ROOT
 
 
 class GuidePage:
-    """A page of ``docs/``."""
+    """A page of ``docs/howto/``."""
 
     def __init__(self, name: str) -> None:
-        self.text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        self.text = (ROOT / "docs/howto" / name).read_text(encoding="utf-8")
 
     def blocks(self, kind: str) -> list[str]:
         """The contents of its blocks of code of this kind, such as ``toml``."""

@@ -29,7 +29,7 @@ TARGET = ROOT / "target"
 EXAMPLES = ROOT / "examples"
 EXAMPLE = EXAMPLES / "own-control"
 SCENARIO = EXAMPLE / "scenario.toml"
-PAGE = (ROOT / "docs" / "your-own-control.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/howto" / "own-control.md").read_text(encoding="utf-8")
 
 
 def here(tmp_path: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The commands of docs/compare.md and of its workflow, as a reader types them."""
+"""The commands of docs/howto/compare.md and of its workflow, as a reader types them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from conftest import ROOT, Command
 from sojourn.evaluation.families import KEY
 from sojourn.metrics import metrics
 
-GUIDE = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
-WORKFLOW = (ROOT / "docs" / "gate.yml").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs/howto" / "compare.md").read_text(encoding="utf-8")
+WORKFLOW = (ROOT / "docs/howto" / "gate.yml").read_text(encoding="utf-8")
 
 
 def blocks(kind: str) -> list[str]:

@@ -248,7 +248,7 @@ def test_a_sweep_is_refused_with_the_command_for_a_point(
 
 
 def test_the_guide_says_what_is_printed(typed: Callable[..., str], tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "explain.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/howto" / "explain.md").read_text(encoding="utf-8")
     scenario, commands, output = re.findall(r"```(?:toml|sh|text)\n(.*?)```", text, re.DOTALL)[:3]
     (tmp_path / "shallow.toml").write_text(scenario)
     printed = {line: typed(line) for line in commands.splitlines()}

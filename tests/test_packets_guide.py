@@ -1,4 +1,4 @@
-"""The commands of docs/packets.md, as a reader types them, and what it says that they print."""
+"""The commands of docs/howto/packets.md, as a reader types them, and what they print."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT
 
-GUIDE = (ROOT / "docs" / "packets.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs/howto" / "packets.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

@@ -13,24 +13,27 @@ from tools.pages.at_work import FIGURES, figure_path, result
 from tools.pages.text import pages
 
 DOCS = ROOT / "docs"
+REFERENCE = DOCS / "reference"
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
 @pytest.mark.parametrize("name", pages())
 def test_the_page_is_up_to_date(name: str) -> None:
-    assert (DOCS / name).read_text(encoding="utf-8") == pages()[name], "run `make docs`"
+    assert (REFERENCE / name).read_text(encoding="utf-8") == pages()[name], "run `make docs`"
 
 
 def test_no_page_is_of_a_member_that_has_gone() -> None:
     listed = {f"{kind}.md" for kind in KINDS} | set(pages())
-    found = {str(p.relative_to(DOCS)) for kind in KINDS for p in (DOCS / kind).glob("*.md")}
+    found = {
+        str(p.relative_to(REFERENCE)) for kind in KINDS for p in (REFERENCE / kind).glob("*.md")
+    }
     assert found <= listed
 
 
 @pytest.mark.parametrize("kind", FIGURES)
 def test_every_member_has_a_figure(kind: str) -> None:
     for member in members(kind):  # type: ignore[arg-type]
-        assert (DOCS / figure_path(kind, member.name)).stat().st_size > 5_000  # type: ignore[arg-type]
+        assert (REFERENCE / figure_path(kind, member.name)).stat().st_size > 5_000  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("**/*.md")), ids=lambda p: p.stem)

@@ -52,7 +52,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_guide_makes_a_pdf_of_bbrs_share_with_intervals(tmp_path: Path) -> None:
     """Two files and three commands, with fewer and shorter runs."""
-    text = (ROOT / "docs" / "plot.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/howto" / "figures.md").read_text(encoding="utf-8")
     scenario, script = re.findall(r"```(?:toml|sh)\n(.*?)```", text, re.DOTALL)[:2]
     shorter = scenario.replace('"30 s"', '"3 s"').replace('"5 s"', '"1 s"')
     (tmp_path / "buffers.toml").write_text(shorter.replace("replications = 10", "replications = 2"))

@@ -1,4 +1,4 @@
-"""The commands of docs/programs.md, as a reader types them, and what it says that they print."""
+"""The commands of docs/howto/any-program.md, as a reader types them, and what they print."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conftest import ROOT
 from guide_page import GuidePage
 from sojourn.scenario import load
 
-GUIDE = GuidePage("programs.md")
+GUIDE = GuidePage("any-program.md")
 FILES = ROOT / "examples" / "programs"
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SECTIONS = dict(re.findall(r"^##? (.+?)\n(.*?)(?=^##? |\Z)", GUIDE.text, re.DOTALL | re.MULTILINE))

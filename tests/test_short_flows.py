@@ -1,4 +1,4 @@
-"""The commands of docs/short-flows.md, as a reader types them."""
+"""The commands of docs/howto/short-flows.md, as a reader types them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import ROOT
 
-PAGE = (ROOT / "docs" / "your-own-control.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/howto" / "own-control.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^```sh\n(.*?)^```", PAGE, re.M | re.S)
 
 

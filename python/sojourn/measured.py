@@ -139,14 +139,14 @@ class Measured:
 
     @cached_property
     def series(self) -> Series:
-        """The samples that the metrics are computed from, in the units of docs/results.md."""
+        """The samples that the metrics are computed from, in units of docs/reference/results.md."""
         flows, links = (self.data.tables[f"{of}_samples"] for of in ("flow", "link"))
         return Series(scanned(flows).collect(), scanned(links).collect())
 
     @property
     def transfers(self) -> pl.DataFrame:
         """One row per transfer that has arrived, in the order in which they ended; the columns of
-        ``transfers.parquet`` (docs/results.md): times in seconds, sizes in bytes.
+        ``transfers.parquet`` (docs/reference/results.md): times in seconds, sizes in bytes.
 
         Raises:
             ScenarioError: if the scenario has no arrivals.

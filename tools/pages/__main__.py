@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from sojourn import data
 from sojourn.catalogue import KINDS, members
 from tools.pages import kept
 from tools.pages.at_work import FIGURES, draw
@@ -34,7 +35,7 @@ def main(names: list[str]) -> None:
     only = names[0] if names else None
     if only not in (None, *known):
         sys.exit(f"NAME: {only!r} given; allowed: {', '.join(known)}")
-    write(kept.docs(), only)
+    write(data.checkout() / "docs" / "reference", only)
     if only is None:
         for name, page in RENDERED.items():
             kept.put(name, page())

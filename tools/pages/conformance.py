@@ -1,7 +1,7 @@
 """The page of the conformance suite.
 
-``python -m tools.pages.conformance`` runs it over the catalogue, and writes ``docs/conformance/``
-and ``docs/conformance.md``, which is rendered from what is there.
+``python -m tools.pages.conformance`` runs it over the catalogue, and writes
+``docs/explanation/conformance/`` and from that ``docs/explanation/conformance.md``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The page of the replays beside the kernel's sources.
 
 ``python -m tools.pages.replay 6.1=DIR 6.12=DIR`` replays the sources of both trees, and writes
-``docs/replay/`` and ``docs/replay.md``, which is rendered from what is there.
+``docs/explanation/replay/`` and from that ``docs/explanation/replay.md``.
 """
 
 from __future__ import annotations

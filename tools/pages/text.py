@@ -9,7 +9,10 @@ from sojourn.described import cell, describe
 from tools.pages.at_work import FIGURES, caption, figure_path
 
 _NOTE = "<!-- Written by `make docs` from the headers of the source files. -->"
-_CCAS = "Written as `cca` of a flow; [conformance](conformance.md) has them in the same runs."
+_CCAS = (
+    "Written as `cca` of a flow; [conformance](../explanation/conformance.md) has them in the same "
+    "runs."
+)
 _NODES = "Written as `kind` of an entry of `nodes` of a [graph](scenario.md#graph)."
 _MEDIA = "Written as an entry of [`media`](scenario.md#shared-media), or as `medium` of a link."
 #: Introduction and folder of the source files of each kind.
@@ -27,7 +30,7 @@ _LARGE: tuple[Kind, ...] = ("ccas", "queues")
 
 
 def pages() -> dict[str, str]:
-    """Every page by its path below the directory of the documentation."""
+    """Every page by its path below the directory of the reference."""
     return dict(_pages())
 
 

@@ -21,11 +21,12 @@ _INTRODUCTION = f"""\
 Written by `sojourn conformance --against DIR`; do not edit.
 
 Sources of the Linux kernel, unchanged, run beside our own controls and disciplines (see
-[linux-sources.md](linux-sources.md)). In *open loop* both are called for the same series of ACKs
-and losses, or of arrivals and departures: windows and thresholds may differ by one segment, packets
-must leave, be dropped and be marked alike. In *closed loop* each runs by itself: goodput may differ
-by {MARGINS["mean_throughput_l7"]:.0%}, the smoothed RTT by {MARGINS["mean_srtt_l4"]:.0%}.
-Both clocks tick every millisecond, and both draw from the same random streams.
+[linux-sources.md](../howto/linux-sources.md)). In *open loop* both are called for the same series
+of ACKs and losses, or of arrivals and departures: windows and thresholds may differ by one segment,
+packets must leave, be dropped and be marked alike. In *closed loop* each runs by itself: goodput
+may differ by {MARGINS["mean_throughput_l7"]:.0%}, the smoothed RTT by
+{MARGINS["mean_srtt_l4"]:.0%}. Both clocks tick every millisecond, and both draw from the same
+random streams.
 """
 _LEGEND = """\
 `same`: no difference at any step, or beyond the margins; `explained`: below; `parts`: not
