@@ -199,4 +199,4 @@ new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-q
 
 .PHONY: test-docs
 test-docs: setup  ## Run every command of the tutorial and the how-to pages, and the notebooks
-	$(BIN)/pytest -m 'long or not long' tests/test_docs_commands.py tests/test_notebooks.py
+	$(BIN)/pytest -m 'long or not long' tests/test_docs_commands.py tests/test_study.py tests/test_notebooks.py

@@ -10,13 +10,15 @@ import docs_commands as docs
 from sojourn.catalogue import members
 
 LINES = 64
+#: Pages that are followed whole by tests of their own, which ask for more: `test_study.py`.
+ELSEWHERE = {"docs/howto/study.md"}
 
 
 def pages(*, whole: bool) -> list[object]:
     """Each page, with what it needs of the machine."""
     made = []
     for name in docs.PAGES:
-        if not (page := docs.page(name)).blocks:
+        if not (page := docs.page(name)).blocks or (whole and name in ELSEWHERE):
             continue
         needs = page.needs(whole=whole)
         made.append(pytest.param(name, marks=[pytest.mark.needs(*needs)] if needs else []))
