@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from sojourn.catalogue import Kind, Member, members, title
 from sojourn.described import cell, describe
+from tools.pages import crates
 from tools.pages.at_work import FIGURES, caption, figure_path
+from tools.pages.registries import experiment_list, metric_list
 
 _NOTE = "<!-- Written by `make docs` from the headers of the source files. -->"
 _CCAS = (
@@ -31,7 +33,8 @@ _LARGE: tuple[Kind, ...] = ("ccas", "queues")
 
 def pages() -> dict[str, str]:
     """Every page by its path below the directory of the reference."""
-    return dict(_pages())
+    registries = {"metric-list.md": metric_list(), "experiments.md": experiment_list()}
+    return {**dict(_pages()), **registries, "rust.md": crates.page()}
 
 
 def _pages() -> Iterator[tuple[str, str]]:
@@ -42,7 +45,7 @@ def _pages() -> Iterator[tuple[str, str]]:
             sections = [part for member in listed for part in _member(kind, member, "##")]
             yield f"{kind}.md", _join(*begin, *sections)
             continue
-        yield f"{kind}.md", _join(*begin, _overview(kind, listed))
+        yield f"{kind}.md", _join(*begin, _overview(kind, listed), _toctree(kind, listed))
         for member in listed:
             back = f"One of the [{title(kind).lower()}](../{kind}.md)."
             yield f"{kind}/{member.name}.md", _join(_NOTE, *_member(kind, member, "#"), back)
@@ -68,6 +71,11 @@ def _overview(kind: Kind, listed: Sequence[Member]) -> str:
         for m in listed
     ]
     return "\n".join(["| name | summary | source |", "| --- | --- | --- |", *rows])
+
+
+def _toctree(kind: Kind, listed: Sequence[Member]) -> str:
+    """For the site: that these pages are below this one."""
+    return "\n".join(["```{toctree}", ":hidden:\n", *(f"{kind}/{m.name}" for m in listed), "```"])
 
 
 def _join(*parts: str) -> str:
