@@ -23,7 +23,7 @@ export PYTHONDONTWRITEBYTECODE :=
 TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude core-alone --exclude own-control
 # The crates that others may use.
 LIBRARIES := base net tcp sim wifi sliq gnat catalogue abi capture live stamp
-PYTHONS := python reproductions tools tests benches
+PYTHONS := python reproductions tools tests benches docs/conf.py
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs site test-links compare-ns3 packet-scripts page \
