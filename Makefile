@@ -14,16 +14,19 @@ FEATURES := --features pyo3/extension-module$(LIBELF)
 STAMP := $(VENV)/.built$(LIBELF)
 # Of what tests, checks and pages need besides.
 TOOLS := $(VENV)/.tools
+# Of what the site and its tests need besides.
+SITE_LOCK := requirements-site.lock
+SITE := $(VENV)/.site
 # Whatever is set here: tests start hundreds of commands, which need not compile the package each.
 export PYTHONDONTWRITEBYTECODE :=
 # The crates that need no Python.
 TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude core-alone --exclude own-control
 # The crates that others may use.
 LIBRARIES := base net tcp sim wifi sliq gnat catalogue abi capture live stamp
-PYTHONS := python reproductions tools tests benches
+PYTHONS := python reproductions tools tests benches docs/conf.py
 MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs compare-ns3 packet-scripts page \
+.PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs site test-links compare-ns3 packet-scripts page \
     bench sliq-speed fuzz fuzz-parsers format conformance live-reference kernel-reference compare-live deny crates renew
 
 help:  ## What there is to make
@@ -41,6 +44,10 @@ $(BIN)/maturin: $(LOCK)
 
 $(TOOLS): $(BIN)/maturin
 	$(UV) --requirement $(LOCK)
+	touch $@
+
+$(SITE): $(TOOLS) $(SITE_LOCK)
+	$(UV) --requirement $(SITE_LOCK)
 	touch $@
 
 $(STAMP): $(BIN)/maturin pyproject.toml Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) $(RUST)
@@ -142,14 +149,27 @@ dist: setup  ## Build a wheel into dist/
 	rm -f dist/*.whl
 	$(BIN)/maturin build --release --out dist
 
-lock: $(TOOLS)  ## Write requirements.lock anew from pyproject.toml (UPGRADE=1: with newer versions)
+lock: $(TOOLS)  ## Write both locks anew from pyproject.toml (UPGRADE=1: with newer versions)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev pyproject.toml \
 	    --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) --output-file $(LOCK)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra site pyproject.toml \
+	    --constraint $(LOCK) --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) \
+	    --output-file $(SITE_LOCK)
 
 docs: setup conformance  ## Write everything in docs/ that comes from the sources and from runs
 	BLESS=1 cargo test --quiet -p sojourn-catalogue --test all scenario_docs
 	$(BIN)/python -m tools.pages
 	$(BIN)/python -m tools.pages.wifi
+
+# Of what is committed: `make docs` writes pages, this shows them. rustdoc's lie beside them.
+site: setup $(SITE)  ## Make the site of docs/ in site/, without a warning
+	$(BIN)/sphinx-build -W --keep-going -q -b html -d target/site docs site
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps $(foreach crate,$(LIBRARIES),-p sojourn-$(crate))
+	rm -rf site/rust && cp -r target/doc site/rust && touch site/.nojekyll
+	@echo "The site: $(CURDIR)/site/index.html"
+
+test-links: setup $(SITE)  ## Ask other sites whether what the pages link to is still there (needs the network)
+	$(BIN)/sphinx-build -q -b linkcheck -d target/site docs target/links
 
 renew: setup  ## Measure again what pages tell, write them, list what moved (NAME=abe: one part); resumable
 	$(BIN)/python -m tools.renew $(NAME)

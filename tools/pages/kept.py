@@ -25,9 +25,14 @@ Measured = Mapping[str, str | float | None]
 Row = Mapping[str, str]
 
 
+def docs() -> Path:
+    """The directory of the documentation."""
+    return data.checkout() / "docs"
+
+
 def explanation() -> Path:
     """The directory of the pages that are rendered."""
-    return data.checkout() / "docs" / "explanation"
+    return docs() / "explanation"
 
 
 def store(name: str, command: str, tables: Mapping[str, Sequence[Measured]]) -> None:
