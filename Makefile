@@ -23,6 +23,8 @@ export PYTHONDONTWRITEBYTECODE :=
 TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude core-alone --exclude own-control
 # The crates that others may use.
 LIBRARIES := base net tcp sim wifi sliq gnat catalogue abi capture live stamp
+# With the Python that programs outside are built for: with another one, pyo3 is compiled again by turns.
+CLIPPY := PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy
 PYTHONS := python reproductions tools tests benches docs/conf.py
 MODULE = $(subst -,_,$(NAME))
 
@@ -71,11 +73,11 @@ demo: $(STAMP)  ## Run BBR beside Cubic with two buffers, draw who gets the link
 
 test: test-core test-package  ## Run the tests of the core and of the package
 
+# The example is compiled with the tests: `cargo run` would compile it, and its crates, on its own.
 test-core: setup  ## Run the tests in Rust
 	there=$$($(BIN)/python tests/capabilities.py) && \
 	    SOJOURN_REQUIRE="$$there" cargo test --no-fail-fast $(TESTED)
-	cargo run --quiet -p sojourn-catalogue --example step -- crates/sojourn-sim/src/scenario/example.toml \
-	    > /dev/null
+	target/debug/examples/step crates/sojourn-sim/src/scenario/example.toml > /dev/null
 
 # Of no use but beside `setup`, whose build keeps one core alone busy for long.
 build-tests:
@@ -120,9 +122,9 @@ test-core-alone: setup  ## Build a program with the core's members alone; run CC
 
 check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	cargo clippy -p sojourn-python --no-default-features -- -D warnings
-	$(if $(LIBELF),cargo clippy -p sojourn-live --features bpf -- -D warnings)
+	$(CLIPPY) --workspace --all-targets -- -D warnings
+	$(CLIPPY) -p sojourn-python --no-default-features -- -D warnings
+	$(if $(LIBELF),$(CLIPPY) -p sojourn-live --features bpf -- -D warnings)
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps $(foreach crate,$(LIBRARIES),-p sojourn-$(crate))
 	$(BIN)/ruff format --check $(PYTHONS)
 	$(BIN)/ruff check $(PYTHONS)
@@ -218,5 +220,5 @@ new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-q
 	$(BIN)/sojourn new $* $(NAME)
 
 .PHONY: test-docs
-test-docs: setup  ## Run every command of the tutorial and the how-to pages, and the notebooks
+test-docs: setup $(SITE)  ## Run every command of the tutorial and the how-to pages, and the notebooks
 	$(BIN)/pytest -m 'long or not long' tests/test_docs_commands.py tests/test_study.py tests/test_notebooks.py
