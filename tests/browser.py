@@ -39,6 +39,8 @@ _BEYOND = """() => {
           ...inner.slice(0, 5).map((e) => e.outerHTML.slice(0, 80))];
 }"""
 _GRAVE = ("serious", "critical")
+#: It need not fetch styles once more.
+_AXE = {"resultTypes": ["violations"], "preload": False}
 
 
 @contextmanager
@@ -71,7 +73,7 @@ class Looked:
         """What axe calls serious or critical, each rule with the first element."""
         from axe_playwright_python.sync_playwright import Axe
 
-        response = Axe().run(self.page, options={"resultTypes": ["violations"], **options}).response
+        response = Axe().run(self.page, options=_AXE | options).response
         return [
             f"{rule['id']}: {rule['nodes'][0]['html'][:120]}"
             for rule in response["violations"]
