@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import docs_commands as docs
 from sojourn.catalogue import members
+from tools.pages.moving import FRAMES, SIZE
 
 LINES = 64
 #: Pages that are followed whole by tests of their own, which ask for more: `test_study.py`.
@@ -41,6 +43,13 @@ def test_the_readme_is_one_screen_and_counts_what_there_is() -> None:
     assert len(text.splitlines()) <= LINES
     for kind, name in (("ccas", "controls"), ("queues", "queue disciplines")):
         assert f"{len(members(kind))} [{name}]" in text  # type: ignore[arg-type]
+
+
+def test_the_first_page_moves_and_is_small() -> None:
+    path = docs.ROOT / "docs" / "_static" / "moving.webp"
+    with Image.open(path) as picture:
+        assert (picture.size, picture.n_frames) == (SIZE, FRAMES)  # type: ignore[attr-defined]
+    assert path.stat().st_size < 500_000
 
 
 PAGE = """

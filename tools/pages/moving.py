@@ -29,6 +29,8 @@ SIZE = (720, 300)
 FRAMES = 60
 #: How long a frame is shown, and the last one, ms.
 _SHOWN, _AT_REST = 100, 3_000
+#: How often all of them are shown: who reads on is not to be distracted.
+_TIMES = 3
 _DPI = 100
 #: Samples that a rate is the mean of.
 _SMOOTH = 5
@@ -115,7 +117,7 @@ def write(directory: Path) -> None:
         save_all=True,
         append_images=[*first[1:], last],
         duration=[_SHOWN] * len(first) + [_AT_REST],
-        loop=0,
+        loop=_TIMES,
         lossless=True,
     )
 
