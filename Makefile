@@ -117,6 +117,10 @@ test-queue:  ## Test one queue discipline and the conformance of all: make test-
 test-guides: setup  ## Scaffold one of each kind as the guides say, build it; build a program of its own
 	$(BIN)/pytest tests/own_program.py tests/guides.py
 
+.PHONY: test-site
+test-site: site  ## Look at the site in a browser (WHOLE=1: at every page, with pictures in target/)
+	$(if $(WHOLE),SOJOURN_WHOLE=1) $(BIN)/pytest tests/site_pages.py
+
 test-core-alone: setup  ## Build a program with the core's members alone; run CCPerf's file and the suite with it
 	$(BIN)/pytest tests/core_alone.py
 
@@ -222,3 +226,5 @@ new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-q
 .PHONY: test-docs
 test-docs: setup $(SITE)  ## Run every command of the tutorial and the how-to pages, and the notebooks
 	$(BIN)/pytest -m 'long or not long' tests/test_docs_commands.py tests/test_study.py tests/test_notebooks.py
+
+include tools/release.mk

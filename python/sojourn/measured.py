@@ -87,7 +87,7 @@ class Measured:
 
     @property
     def net(self) -> pl.DataFrame:
-        """One row: the network's metrics; empty if none is requested."""
+        """The network's metrics in one row; empty if none is requested."""
         return self.frame("net", self._chosen("net"))
 
     @property
@@ -155,14 +155,14 @@ class Measured:
         return self.scan_transfers().collect()
 
     def scan_transfers(self) -> pl.LazyFrame:
-        """The same, read when and as far as it is needed; raises as :attr:`transfers`."""
+        """:attr:`transfers`, read when and as far as it is needed; raises as that."""
         if "transfers" not in self.data.tables:
             raise ScenarioError("transfers: none arrive; give the scenario [[arrivals]]")
         return named(scanned(self.data.tables["transfers"]), self.scenario.canonical)
 
     @property
     def state(self) -> pl.DataFrame:
-        """The state of congestion controls and queues: a row whenever a value changes.
+        """The state of congestion controls and queues, a row whenever a value changes.
 
         Raises:
             ScenarioError: if neither was recorded.
