@@ -43,7 +43,8 @@ SETTINGS: Mapping[str, str] = {
     "docs/explanation/packet-scripts.md": "0 to 100 ms, 40 ms",
     "docs/explanation/performance.md": "32 kB, 1 MB",
     "docs/howto/figures.md": "95 %",
-    "docs/howto/any-program.md": "1 GB, 15 s, 4 MB, 64 MB",
+    "docs/howto/any-program.md": "15 s, 4 MB",
+    "docs/reference/programs.md": "1 GB, 64 MB",
     "docs/reference/results.md": "95 %, 128 MB",
     "docs/reference/scenario.md": "100 million, 1,000,000 s, 0 ms, 50 us, 4 MB, 32 MB, 6 and 6 MB, "
     "131,072 B, 1 GB, 6 MB, 100 Mbit/s, 260 ms, 28 B, 52 B, 44 B, 14 B, 95 %, 5 %, 10 ms",
