@@ -41,6 +41,12 @@ KINDS = (
 )
 #: A telephone, a narrow window and a wide one.
 WIDTHS = (360, 800, 1400) if WHOLE else (360,)
+#: Once the colours have changed to those of a dark page.
+DARKEN = """async () => {
+    document.documentElement.dataset.theme = "dark";
+    await new Promise(requestAnimationFrame);
+    await Promise.all(document.getAnimations().map((change) => change.finished));
+}"""
 #: What other programs write has tests of its own, or none.
 FOREIGN = ("rust/", "_static/", "_modules/")
 
@@ -127,7 +133,7 @@ def test_a_page_is_sound(browser: Browser, address: str, name: str) -> None:
     if WHOLE:
         picture(looked, name)
     assert looked.violations() == []
-    looked.page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    looked.page.evaluate(DARKEN)
     assert looked.violations(runOnly=["color-contrast"]) == []
     assert looked.wrong == []
     looked.page.close()
