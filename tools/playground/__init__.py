@@ -1,0 +1,1 @@
+"""The playground: the engine in a browser, and its page."""
