@@ -107,6 +107,7 @@ CAPABILITIES: dict[str, Probe] = {
     "crates": succeeds("cargo", "info", "--quiet", "quinn"),
     "curl": programs("curl", package="curl"),
     "iperf3": programs("iperf3", package="iperf3"),
+    "node": programs("node", package="nodejs"),
     "nginx": programs("nginx", package="nginx"),
     "openssl": programs("openssl", package="openssl"),
     "tc": programs("tc", package="iproute2"),

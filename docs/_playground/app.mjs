@@ -65,13 +65,13 @@ class App {
   }
 
   /** @param {import("./address.mjs").Lesson} said */
-  async #teach({ lesson, changes }) {
+  async #teach({ lesson, changes: { file = lesson, ...changes } }) {
     const found = (await this.lessons).find(({ name }) => name === lesson);
-    if (!found) throw new Error(`there is no lesson called ${lesson}`);
+    if (!found || !Object.hasOwn(found.scenarios, file)) throw new Error(`there is no lesson ${lesson} with a file ${file}`);
     lessons.show(found);
     this.#compare(null);
     this.wanted = Object.keys(changes).length > 0 ? changes : null;
-    this.a.setText(found.scenario);
+    this.a.setText(found.scenarios[file]);
     this.zoom.all();
     this.#show();
   }

@@ -1,7 +1,7 @@
 /**
  * The lessons, which are pages of the site as well.
  *
- * @typedef {{ name: string, title: string, scenario: string, html: string }} Lesson
+ * @typedef {{ name: string, title: string, scenarios: Record<string, string>, html: string }} Lesson
  */
 
 import { find, make } from "./dom.mjs";

@@ -1,7 +1,8 @@
 """The lessons of the tutorial, as the playground shows them.
 
-A lesson is a page of ``docs/tutorial/lessons``; ``index.md`` there lists them in the order in which
-they are taught. Its scenario is its only block of TOML.
+A lesson is a page of ``docs/tutorial/lessons``; ``index.md`` there lists them in the order in
+which they are taught. Its blocks of TOML are scenarios: the first, of the lesson's name, is what it
+begins with; others are its variants that sliders do not make.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ _LISTED = re.compile(r"^\d+\. \[.*\]\((\S+)\.md\)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson: what it is called, its scenario file, and its other words as HTML."""
+    """A lesson: what it is called, scenario files by name, and its other words as HTML."""
 
     name: str
     title: str
-    scenario: str
+    scenarios: dict[str, str]
     html: str
 
 
@@ -40,14 +41,16 @@ def lesson(name: str) -> Lesson:
     """A lesson.
 
     Raises:
-        ValueError: The page has no scenario of its name.
+        ValueError: Its page does not begin with a scenario of its name.
     """
     text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
-    found = _SCENARIO.search(text)
-    if found is None or found[1] != name:
-        raise ValueError(f"docs/{PLACE}/{name}.md needs a block of TOML after <!-- file: {name}.toml -->")
+    scenarios = dict(_SCENARIO.findall(text))
+    if next(iter(scenarios), None) != name:
+        raise ValueError(
+            f"docs/{PLACE}/{name}.md: the first block is to be <!-- file: {name}.toml -->"
+        )
     title = text.partition("\n")[0].removeprefix("# ")
-    return Lesson(name, title, found[2], _rendered(text.replace(found[0], "")))
+    return Lesson(name, title, scenarios, _rendered(_SCENARIO.sub("", text)))
 
 
 def _rendered(text: str) -> str:

@@ -1,7 +1,7 @@
 """The playground's page in a directory: its sources, what it takes from elsewhere, lessons, engine.
 
-``python -m tools.playground.page OUT [ENGINE]``, where ENGINE is the core compiled for wasm32; without
-one, a stand-in of the page's tests answers, which simulates next to nothing.
+``python -m tools.playground.page OUT [ENGINE]``, where ENGINE is the core compiled for wasm32;
+without one, a stand-in of the page's tests answers, which simulates next to nothing.
 """
 
 from __future__ import annotations
@@ -51,10 +51,14 @@ def assemble(out: Path, engine: Path | None, uplot: Path) -> None:
 
 def _list(out: Path) -> None:
     """What the page consists of, and a version that differs whenever any of that does."""
-    names = sorted(path.name for path in out.iterdir() if path.name not in {"files.js", "service.js"})
+    names = sorted(
+        path.name for path in out.iterdir() if path.name not in {"files.js", "service.js"}
+    )
     digest = hashlib.sha256(b"".join((out / name).read_bytes() for name in names)).hexdigest()[:16]
     listed = json.dumps(["./", *names])
-    (out / "files.js").write_text(f'self.VERSION = "{digest}";\nself.FILES = {listed};\n', encoding="utf-8")
+    (out / "files.js").write_text(
+        f'self.VERSION = "{digest}";\nself.FILES = {listed};\n', encoding="utf-8"
+    )
 
 
 def compressed(out: Path) -> int:
