@@ -1,1 +1,0 @@
-"""The playground: the engine in a browser, and its page."""
