@@ -28,7 +28,7 @@
 //!   "sample_interval": 0.05,
 //!   "modes_every": 0.01,
 //!   "limits": { "seconds": 120, "flows": 16, "links": 64, "rows": 100000, "packets": 6000000, "events": 40000000 },
-//!   "build": "a hash of the sources that simulate"
+//!   "version": "0.1.0"
 //! }
 //! ```
 //!
@@ -61,6 +61,8 @@
 //! `modes_every` seconds), in the order of time; flows whose control has neither have none. `summary`
 //! has the metrics of [`crate::summary`] by scope and name, for each flow, link (in order), and the network;
 //! `null` is what is undefined.
+
+#![allow(unsafe_code)] // names that a linker sees, and a text that a page has written
 
 use std::cell::RefCell;
 use std::panic;
