@@ -28,7 +28,7 @@
 //!   "sample_interval": 0.05,
 //!   "modes_every": 0.01,
 //!   "limits": { "seconds": 120, "flows": 16, "links": 64, "rows": 100000, "packets": 6000000, "events": 40000000 },
-//!   "version": "0.1.0"
+//!   "build": "0.1.0-7f0e2b9c41d85a36"
 //! }
 //! ```
 //!
@@ -36,7 +36,8 @@
 //! entry expanded; `name` is its label, else its control or transport, and not unique; `cca` is `null` of
 //! datagrams; `path` has the links that its data passes, by index. `links` are those with columns; a
 //! `rate` in bit/s is `null` of a link without one, `overhead` is bytes of each packet, an end is `null` where it
-//! stands for many hosts. Times are in seconds.
+//! stands for many hosts. Times are in seconds. `build` is that of `sojourn --version` where the sources that
+//! simulate are the same.
 //!
 //! *refusal* is JSON: `{ "message", "field", "line", "column", "local" }`. `message` is the core's sentence,
 //! `field` the path of the field (`flows.1.cca.beta`), `line` and `column` (from 1, in characters) where the text

@@ -13,6 +13,7 @@ mod place;
 pub mod refusal;
 pub mod session;
 pub mod summary;
+mod version;
 
 pub use refusal::Refusal;
 pub use session::Session;

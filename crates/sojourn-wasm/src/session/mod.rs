@@ -11,7 +11,7 @@ use crate::block::block;
 use crate::modes::{EVERY, Modes};
 use crate::refusal::Refusal;
 use crate::summary::summary;
-use crate::{elsewhere, limits};
+use crate::{elsewhere, limits, version};
 
 /// A scenario, its run, and what was seen of it.
 pub struct Session {
@@ -52,7 +52,7 @@ impl Session {
             "sample_interval": self.scenario.sample_interval.as_secs_f64(),
             "modes_every": EVERY.as_secs_f64(),
             "limits": limits::to_json(),
-            "version": env!("CARGO_PKG_VERSION"),
+            "build": version::build(),
         })
     }
 
