@@ -192,3 +192,5 @@ compare-live: setup  ## Kernels in real and in virtual time on the same lossless
 new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-queue NAME=...
 	test -x $(BIN)/sojourn || $(MAKE) dev
 	$(BIN)/sojourn new $* $(NAME)
+
+include tools/playground.mk
