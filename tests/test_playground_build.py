@@ -41,7 +41,7 @@ def test_what_a_service_worker_is_to_keep_is_listed_with_its_version(
         return (tmp_path / "site/files.js").read_text(encoding="utf-8")
 
     first = built(b"w")
-    assert '["./", "index.html", "sojourn.wasm.gz", "uPlot.min.css"]' in first
+    assert '["./", "index.html", "lessons.json", "sojourn.wasm.gz", "uPlot.min.css"]' in first
     assert built(b"w") == first != built(b"v")
 
 

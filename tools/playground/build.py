@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tools.playground import compilers
+from tools.playground.lessons import lessons
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/_playground"
@@ -50,9 +51,10 @@ class LackingError(Exception):
 
 
 def page() -> dict[str, bytes]:
-    """The page's own files by name."""
+    """The page's own files by name, with the lessons."""
     files = sorted(path for path in PAGE.iterdir() if path.suffix in SUFFIXES)
-    return {path.name: path.read_bytes() for path in files}
+    taught = json.dumps(lessons(), ensure_ascii=False)
+    return {**{path.name: path.read_bytes() for path in files}, "lessons.json": taught.encode()}
 
 
 def library() -> dict[str, bytes]:
