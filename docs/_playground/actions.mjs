@@ -2,6 +2,7 @@
 
 import * as address from "./address.mjs";
 import { find, notify } from "./dom.mjs";
+import { shown } from "./quantity.mjs";
 
 /** Milliseconds of rest after which the address follows; browsers limit how often it may. */
 const REST = 300;
@@ -39,9 +40,10 @@ export class Actions {
     history.replaceState(null, "", await address.written(this.texts()));
   }
 
-  /** Tells by what the numbers came. @param {any} opened */
-  about({ build, modes_every: every, limits }) {
-    find("build").textContent = build.slice(0, 16);
+  /** Tells by what the numbers came. @param {any} opened @param {number} milliseconds */
+  about({ build, modes_every: every, limits }, milliseconds) {
+    find("build").textContent = build;
+    find("took").textContent = `${shown(milliseconds, 2)} ms`;
     find("limits").textContent = `Modes are as of every ${every * 1000} ms. Here a run has at most ${limits.seconds} s, `
       + `${limits.flows} flows and ${limits.packets / 1e6} million packets; the command line has no such limits.`;
   }

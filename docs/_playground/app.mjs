@@ -26,7 +26,10 @@ class App {
     this.lessons = lessons.lessons();
     this.lessons.then(lessons.list, () => notify("The lessons could not be loaded."));
     theme.start(() => this.#each((setting) => setting.view.recolor()));
-    find("compare").onclick = () => this.#compare(this.b ? null : this.a.text);
+    find("compare").onclick = () => {
+      this.#compare(this.b ? null : this.a.text);
+      this.actions.remember();
+    };
     find("copy").onclick = () => this.#edited((setting) => setting.setText(this.#other(setting).text));
     find("back").onclick = () => this.#edited((setting) => setting.setModel(setting.last ?? FIRST));
     find("leave").onclick = () => { lessons.show(null); this.actions.remember(); };
@@ -82,7 +85,7 @@ class App {
       zoom: (from, to) => this.zoom.to(from, to),
       ran: (ran) => this.#ran(ran),
       told: (told) => this.#told(told),
-      failed: (message) => notify(`The engine could not be started: ${message}`),
+      failed: (message) => notify(`The engine could not be started: ${message}`, Infinity),
     });
     find("views").append(setting.element);
     return setting;
@@ -98,21 +101,29 @@ class App {
 
   /** @param {Setting} setting */
   #ran(setting) {
-    if (this.wanted && setting.model) {
-      const model = changed(setting.model, this.wanted);
-      this.wanted = null;
-      setting.setModel(model);
-      this.#show();
-      return;
-    }
+    if (this.wanted && setting.model && !setting.reading) return this.#change(setting, setting.model);
     const all = this.#settings().filter(({ series }) => series);
     const tops = all.map(({ series }) => View.tops(series));
     const highest = Object.fromEntries(Object.keys(tops[0]).map((key) => [key, Math.max(...tops.map((top) => top[key]))]));
     this.zoom.measure(Math.max(...all.map(({ series }) => series.end)));
     for (const { view, series } of all) view.show(series, this.zoom.range, highest);
     this.player.measure(this.zoom.end);
-    this.actions.about(setting.opened);
+    this.actions.about(setting.opened, setting.milliseconds);
     this.#told(setting);
+    return undefined;
+  }
+
+  /** Changes a lesson's scenario, now that it is read, as its address asks. */
+  #change(setting, model) {
+    const { wanted } = this;
+    this.wanted = null;
+    try {
+      setting.setModel(changed(model, wanted));
+      this.#show();
+    } catch (error) {
+      notify(error.message);
+      this.#ran(setting);
+    }
   }
 
   /** @param {Setting} setting */
@@ -151,7 +162,6 @@ class App {
     document.body.classList.toggle("comparing", this.b !== null);
     find("compare").setAttribute("aria-pressed", String(this.b !== null));
     this.#activate(this.b ?? this.a);
-    this.actions.remember();
   }
 
   /** @param {Setting} setting */

@@ -28,10 +28,11 @@ export const find = (id) => document.getElementById(id);
 /**
  * Says something to whoever sees or hears the page, for a while.
  * @param {string} text
+ * @param {number} [seconds]
  */
-export function notify(text) {
+export function notify(text, seconds = 6) {
   const place = find("notice");
   place.textContent = text;
   clearTimeout(Number(place.dataset.timer));
-  place.dataset.timer = String(setTimeout(() => { place.textContent = ""; }, 5000));
+  if (seconds < Infinity) place.dataset.timer = String(setTimeout(() => { place.textContent = ""; }, seconds * 1000));
 }

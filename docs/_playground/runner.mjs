@@ -29,6 +29,11 @@ export class Runner {
     this.worker.postMessage({ id: ++this.asked, text, read });
   }
 
+  /** Whether the newest is not answered yet. */
+  get busy() {
+    return this.asked !== this.heard;
+  }
+
   end() {
     this.worker.terminate();
   }

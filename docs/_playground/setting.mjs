@@ -23,6 +23,8 @@ export class Setting {
     this.model = null;
     /** @type {Model | null} The last one that there was. */
     this.last = null;
+    /** Whether the model is still that of another text. */
+    this.reading = false;
     this.refusal = null;
     this.opened = null;
     this.view = new View(listener.zoom);
@@ -43,14 +45,20 @@ export class Setting {
   /** @param {Model} model */
   setModel(model) {
     this.model = this.last = model;
-    this.text = textOf(model);
-    this.runner.ask(this.text, false);
+    this.#ask(textOf(model), false);
   }
 
   /** The sliders follow when the core has read it. @param {string} text */
   setText(text) {
+    this.#ask(text, true);
+  }
+
+  /** @param {string} text @param {boolean} read */
+  #ask(text, read) {
     this.text = text;
-    this.runner.ask(text, true);
+    this.reading = read;
+    this.runner.ask(text, read);
+    this.element.setAttribute("aria-busy", "true");
   }
 
   end() {
@@ -58,20 +66,25 @@ export class Setting {
     this.element.remove();
   }
 
+  /** @param {import("./engine.mjs").Refusal | null} refusal */
+  #answered(refusal) {
+    this.refusal = refusal;
+    this.progress.hidden = true;
+    this.element.setAttribute("aria-busy", String(this.runner.busy));
+    this.element.classList.toggle("stale", refusal !== null);
+  }
+
   /** @param {import("./engine.mjs").Refusal} refusal */
   #refused(refusal) {
-    this.progress.hidden = true;
-    this.refusal = refusal;
-    this.element.classList.add("stale");
+    this.#answered(refusal);
     this.listener.told(this);
   }
 
   /** @param {import("./runner.mjs").Run} run */
   #done({ opened, columns, read, milliseconds }) {
-    this.progress.hidden = true;
-    this.refusal = null;
-    this.element.classList.remove("stale");
+    this.#answered(null);
     if (read) {
+      this.reading = false;
       this.model = read.model;
       this.last = this.model ?? this.last;
     }
