@@ -2,8 +2,8 @@
  * What the address of the page says: `#lesson=NAME&buffer=8`, or `#v1&a=TEXT&b=TEXT`, where a text is
  * deflated and in base64 for addresses.
  *
- * @typedef {{ lesson: string, changes: Record<string, string> }} Lesson
  * @typedef {{ a: string, b?: string }} Texts
+ * @typedef {{ lesson?: string, changes?: Record<string, string> } & Partial<Texts>} Said a lesson, or texts
  */
 
 /** An address is a stranger's: a few bytes of it could otherwise fill the memory. */
@@ -11,7 +11,7 @@ const MOST_CHARACTERS = 200_000;
 
 /**
  * @param {string} hash of the address
- * @returns {Promise<Lesson | Texts | null>} null where it says nothing
+ * @returns {Promise<Said | null>} null where it says nothing
  * @throws {Error} in words, where it says what this page does not understand
  */
 export async function read(hash) {

@@ -39,9 +39,7 @@ class App {
 
   async start() {
     find("unstarted").hidden = true;
-    if (!location.hash) this.a.setModel(FIRST);
-    else await this.#follow();
-    this.#show();
+    await this.#follow();
     const narrow = matchMedia("(max-width: 799px)");
     find("settings").open = !narrow.matches;
     find("settings").ontoggle = () => { if (narrow.matches && find("settings").open) find("views").scrollIntoView(); };
@@ -55,19 +53,22 @@ class App {
   async #follow() {
     try {
       const said = await this.actions.said();
-      if (said && "lesson" in said) return await this.#teach(said);
+      if (said?.lesson !== undefined) {
+        await this.#teach(said);
+        return;
+      }
       lessons.show(null);
-      this.a.setText(said?.a ?? "");
+      if (said) this.a.setText(said.a);
+      else this.a.setModel(FIRST);
       this.#compare(said?.b ?? null);
     } catch (error) {
       notify(error.message);
       await this.#teach({ lesson: (await this.lessons)[0].name, changes: {} });
     }
     this.#show();
-    return undefined;
   }
 
-  /** @param {import("./address.mjs").Lesson} said */
+  /** @param {import("./address.mjs").Said} said */
   async #teach({ lesson, changes: { file = lesson, ...changes } }) {
     const found = (await this.lessons).find(({ name }) => name === lesson);
     if (!found || !Object.hasOwn(found.scenarios, file)) throw new Error(`there is no lesson ${lesson} with a file ${file}`);

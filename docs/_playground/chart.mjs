@@ -21,7 +21,8 @@ export class Chart {
    * @param {{ title: string, unit: string, zoom(from: number, to: number): void, color(line: number): string }} options
    */
   constructor({ title, unit, zoom, color }) {
-    Object.assign(this, { title, unit, zoom, color });
+    this.zoom = zoom;
+    this.color = color;
     this.place = make("div", { className: "canvas", role: "img", "aria-label": `${title} over time; the table has numbers` });
     this.values = make("ul", { className: "values" });
     this.key = make("ul", { className: "key" });

@@ -25,7 +25,7 @@ export function textOf(model) {
     `queue = { kind = "${queue}", ${limitKey(queue)} = "${buffer} bdp" }`,
     ...model.flows.flatMap((flow) => flowLines(flow, model.ecn)),
     ``,
-  ].filter((line) => line !== false).join("\n");
+  ].filter((line) => typeof line === "string").join("\n");
 }
 
 /**
