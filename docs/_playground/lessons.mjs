@@ -13,8 +13,15 @@ export async function lessons() {
 
 /** @param {Lesson[]} all */
 export function list(all) {
-  find("lessons").append(...all.map(({ name, title }) => make("li", {},
-    make("a", { href: `#lesson=${name}`, onclick: () => { find("menu").open = false; } }, title))));
+  const menu = find("menu");
+  const close = () => {
+    menu.open = false;
+    menu.firstElementChild.focus();
+  };
+  find("lessons").append(...all.map(({ name, title }) =>
+    make("li", {}, make("a", { href: `#lesson=${name}`, onclick: close }, title))));
+  menu.onkeydown = (event) => { if (event.key === "Escape") close(); };
+  addEventListener("pointerdown", ({ target }) => { if (!menu.contains(target)) menu.open = false; });
 }
 
 /**

@@ -54,7 +54,8 @@ def lesson(name: str) -> Lesson:
 
 
 def _rendered(text: str) -> str:
-    html = MarkdownIt("commonmark").enable("table").render(text)
+    # The playground's page has its own heading above it.
+    html = MarkdownIt("commonmark").enable("table").render(text).replace("h1>", "h2>")
     return re.sub(r'href="([^"]+)"', lambda link: f'href="{_from_playground(link[1])}"', html)
 
 
