@@ -20,6 +20,8 @@ export PYTHONDONTWRITEBYTECODE :=
 TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude core-alone --exclude own-control
 # The crates that others may use.
 LIBRARIES := base net tcp sim wifi sliq gnat catalogue abi capture live stamp
+# With the Python that programs outside are built for: with another one, pyo3 is compiled again by turns.
+CLIPPY := PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy
 PYTHONS := python reproductions tools tests benches
 MODULE = $(subst -,_,$(NAME))
 
@@ -60,11 +62,11 @@ demo: $(STAMP)  ## Reproduce CCPerf's Cubic-friendliness experiment and write it
 
 test: test-core test-package  ## Run the tests of the core and of the package
 
+# The example is compiled with the tests: `cargo run` would compile it, and its crates, on its own.
 test-core: setup  ## Run the tests in Rust
 	there=$$($(BIN)/python tests/capabilities.py) && \
 	    SOJOURN_REQUIRE="$$there" cargo test --no-fail-fast $(TESTED)
-	cargo run --quiet -p sojourn-catalogue --example step -- crates/sojourn-sim/src/scenario/example.toml \
-	    > /dev/null
+	target/debug/examples/step crates/sojourn-sim/src/scenario/example.toml > /dev/null
 
 # Of no use but beside `setup`, whose build keeps one core alone busy for long.
 build-tests:
@@ -109,9 +111,9 @@ test-core-alone: setup  ## Build a program with the core's members alone; run CC
 
 check: setup  ## Formatters, linters and types
 	git ls-files '*.rs' | xargs rustfmt --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	cargo clippy -p sojourn-python --no-default-features -- -D warnings
-	$(if $(LIBELF),cargo clippy -p sojourn-live --features bpf -- -D warnings)
+	$(CLIPPY) --workspace --all-targets -- -D warnings
+	$(CLIPPY) -p sojourn-python --no-default-features -- -D warnings
+	$(if $(LIBELF),$(CLIPPY) -p sojourn-live --features bpf -- -D warnings)
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps $(foreach crate,$(LIBRARIES),-p sojourn-$(crate))
 	$(BIN)/ruff format --check $(PYTHONS)
 	$(BIN)/ruff check $(PYTHONS)

@@ -51,7 +51,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     })?;
     let packets = packets(scenario);
     require(packets <= PACKETS, "topology", || {
-        format!("links for {packets} packets in the run's time; a page has {PACKETS}")
+        format!("{packets} packets could pass its links meanwhile; a page does {PACKETS}")
     })
 }
 

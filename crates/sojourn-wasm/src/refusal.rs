@@ -21,8 +21,12 @@ pub struct Refusal {
 impl Refusal {
     /// An error of a scenario, with its place in the file's text.
     pub fn of(error: FieldError, text: &str) -> Self {
+        // A table's unknown kind is an error of the table, which may stand for the name alone.
+        let message = &error.message;
+        let of_kind = message.starts_with("unknown ") && !message.starts_with("unknown key");
+        let field = if of_kind { format!("{}.kind", error.field) } else { error.field.clone() };
         Refusal {
-            place: place::of(text, &error.field),
+            place: place::of(text, &field),
             field: Some(error.field).filter(|field| !field.is_empty()),
             message: error.message,
             local: None,
