@@ -117,6 +117,7 @@ CAPABILITIES: dict[str, Probe] = {
         None not in map(find_spec, ("playwright", "axe_playwright_python")),
         "playwright or axe-playwright-python is not installed",
     ),
+    "cargo": programs("cargo", package="cargo"),
     # Programs are built from it.
     "crates": succeeds("cargo", "info", "--quiet", "quinn"),
     "curl": programs("curl", package="curl"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,16 @@ def test_a_page_beyond_its_budget_is_refused() -> None:
     assert "x.gz 1000 kB" in build.within_budget({"x.gz": bytes(1_000_000)})
     with pytest.raises(SystemExit, match="allowed: 1600 kB"):
         build.within_budget({"x.gz": bytes(1_600_001)})
+
+
+@pytest.mark.needs("cargo")
+def test_the_engine_rests_on_nothing_that_a_browser_lacks() -> None:
+    """A feature that a native build asks for would be found by a build for wasm32 alone, which few
+    machines make.
+    """
+    what = ["--package", compilers.CRATE, "--target", compilers.TARGET, "--edges", "normal"]
+    command = ["cargo", "tree", "--locked", "--prefix", "none", *what]
+    done = subprocess.run(command, cwd=build.ROOT, capture_output=True, text=True, check=True)
+    crates = {line.split()[0] for line in done.stdout.splitlines() if line}
+    assert "sojourn-sim" in crates
+    assert not crates & {"getrandom", "mio", "libc", "pyo3"}
