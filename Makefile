@@ -223,6 +223,8 @@ new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-q
 	test -x $(BIN)/sojourn || $(MAKE) dev
 	$(BIN)/sojourn new $* $(NAME)
 
+include tools/playground.mk
+
 .PHONY: test-docs
 test-docs: setup $(SITE)  ## Run every command of the tutorial and the how-to pages, and the notebooks
 	$(BIN)/pytest -m 'long or not long' tests/test_docs_commands.py tests/test_study.py tests/test_notebooks.py
