@@ -32,10 +32,20 @@ export class Setting {
     this.sentence = make("p", { className: "sentence", "aria-live": "polite" });
     this.tables = make("div", {});
     const heading = make("h2", { className: "only-compared" }, `Setting ${name}`);
-    this.element = make("section", { className: "setting", "aria-label": `Setting ${name}` },
-      heading, this.sentence, this.progress, this.view.element, this.tables);
+    this.element = make(
+      "section",
+      { className: "setting", "aria-label": `Setting ${name}` },
+      heading,
+      this.sentence,
+      this.progress,
+      this.view.element,
+      this.tables,
+    );
     this.runner = new Runner({
-      progress: (share) => { this.progress.hidden = false; this.progress.value = share; },
+      progress: (share) => {
+        this.progress.hidden = false;
+        this.progress.value = share;
+      },
       refused: (refusal) => this.#refused(refusal),
       done: (run) => this.#done(run),
       failed: listener.failed,

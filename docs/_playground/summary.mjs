@@ -7,14 +7,20 @@ import { nameOf } from "./series.mjs";
 /** Metrics by scope: their names in results, what people call them, and their units. */
 const METRICS = {
   flow: [
-    ["mean_throughput_l4", "Throughput", "Mbit/s"], ["bottleneck_share_l4", "Share of the bottleneck", ""],
-    ["mean_srtt_l4", "Smoothed RTT, mean", "ms"], ["p95_rtt_l4", "RTT, 95th percentile", "ms"],
-    ["mean_cwnd_l4", "Window, mean", "segments"], ["total_retransmissions_l4", "Retransmissions", ""],
-    ["total_rtos_l4", "Timeouts", ""], ["flow_completion_time_l4", "Completion time", "s"],
+    ["mean_throughput_l4", "Throughput", "Mbit/s"],
+    ["bottleneck_share_l4", "Share of the bottleneck", ""],
+    ["mean_srtt_l4", "Smoothed RTT, mean", "ms"],
+    ["p95_rtt_l4", "RTT, 95th percentile", "ms"],
+    ["mean_cwnd_l4", "Window, mean", "segments"],
+    ["total_retransmissions_l4", "Retransmissions", ""],
+    ["total_rtos_l4", "Timeouts", ""],
+    ["flow_completion_time_l4", "Completion time", "s"],
   ],
   link: [
-    ["utilization_l1", "Utilisation", ""], ["mean_qdisc_delay_l2", "Time in the queue, mean", "ms"],
-    ["p95_qdisc_delay_l2", "Time in the queue, 95th percentile", "ms"], ["total_qdisc_drops_l2", "Drops", ""],
+    ["utilization_l1", "Utilisation", ""],
+    ["mean_qdisc_delay_l2", "Time in the queue, mean", "ms"],
+    ["p95_qdisc_delay_l2", "Time in the queue, 95th percentile", "ms"],
+    ["total_qdisc_drops_l2", "Drops", ""],
     ["total_qdisc_marks_l2", "Marks", ""],
   ],
   net: [
@@ -53,9 +59,13 @@ export function tablesOf(opened, summary) {
   const flows = opened.flows.map((flow, number) => `${number + 1} ${nameOf(flow)}`);
   const links = opened.links.map(({ id }) => id);
   const net = Object.fromEntries(Object.entries(summary.net).map(([name, value]) => [name, [value]]));
-  return make("div", { className: "tables" },
-    table("Flows", flows, METRICS.flow, summary.flow), table("Links", links, METRICS.link, summary.link),
-    table("Network", ["all"], METRICS.net, net));
+  return make(
+    "div",
+    { className: "tables" },
+    flows.length === 0 ? null : table("Flows", flows, METRICS.flow, summary.flow),
+    table("Links", links, METRICS.link, summary.link),
+    table("Network", ["all"], METRICS.net, net),
+  );
 }
 
 /**
@@ -65,10 +75,23 @@ export function tablesOf(opened, summary) {
  * @param {import("./columns.mjs").Metrics} values
  */
 function table(title, owners, metrics, values) {
-  const head = make("tr", {}, make("th", { scope: "col" }, title), ...owners.map((owner) => make("th", { scope: "col" }, owner)));
-  const rows = metrics.map(([name, words, unit]) => make("tr", { "data-metric": name },
-    make("th", { scope: "row", title: name }, words, unit && make("small", {}, ` ${unit}`)),
-    ...owners.map((_, k) => make("td", { "data-value": String(values[name][k]) }, shown(values[name][k])))));
-  return make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": `Metrics: ${title}` },
-    make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)));
+  const head = make(
+    "tr",
+    {},
+    make("th", { scope: "col" }, title),
+    ...owners.map((owner) => make("th", { scope: "col" }, owner)),
+  );
+  const rows = metrics.map(([name, words, unit]) =>
+    make(
+      "tr",
+      { "data-metric": name },
+      make("th", { scope: "row", title: name }, words, unit && make("small", {}, ` ${unit}`)),
+      ...owners.map((_, k) => make("td", { "data-value": String(values[name][k]) }, shown(values[name][k]))),
+    ),
+  );
+  return make(
+    "div",
+    { className: "scroll", tabIndex: 0, role: "region", "aria-label": `Metrics: ${title}` },
+    make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)),
+  );
 }
