@@ -145,12 +145,15 @@ class App {
 
   /** Shows the form and the file of what is edited. */
   #show() {
-    const { text, model, last, refusal, opened } = this.active;
-    const beyond = model === null && refusal === null && opened !== null;
+    const { text, model, last, reading, refusal, opened } = this.active;
+    // Sliders would undo what somebody has typed.
+    const refused = reading && refusal !== null;
+    const off = refused || (model === null && opened !== null);
     this.form.show(model ?? last ?? FIRST);
-    find("sliders").disabled = beyond;
-    find("beyond").hidden = !beyond;
-    if (beyond) find("text").open = true;
+    find("sliders").disabled = off;
+    find("off").hidden = !off;
+    find("why").textContent = refused ? "The file cannot be run." : "The file has more than the sliders show.";
+    if (off) find("text").open = true;
     this.editor.show(text);
     this.editor.tell(refusal ? [refusal] : (opened?.warnings ?? []), refusal !== null);
     if (this.b) tell(this.a.text, this.b.text);

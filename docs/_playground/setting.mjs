@@ -23,7 +23,7 @@ export class Setting {
     this.model = null;
     /** @type {Model | null} The last one that there was. */
     this.last = null;
-    /** Whether the model is still that of another text. */
+    /** Whether the model is still that of another text: it is being read, or was refused. */
     this.reading = false;
     this.refusal = null;
     this.opened = null;

@@ -38,16 +38,23 @@ const MOST_NAMED = 4;
  */
 export function sentence(opened, { flow, link }) {
   const rates = flow.mean_throughput_l4;
-  const order = [...opened.flows.keys()].sort((a, b) => (rates[b] ?? 0) - (rates[a] ?? 0));
+  const names = opened.flows.map(nameOf);
+  const alone = (name) => names.indexOf(name) === names.lastIndexOf(name);
+  const order = [...names.keys()].sort((a, b) => (rates[b] ?? 0) - (rates[a] ?? 0));
   const clauses = order.slice(0, MOST_NAMED).map((k, place) => {
+    const name = alone(names[k]) ? names[k] : `${names[k]} ${k + 1}`;
     const share = flow.bottleneck_share_l4[k];
     const of = share === null ? "" : ` (${shown(Math.round(share * 100))} %)`;
-    return `${nameOf(opened.flows[k])} has ${shown(rates[k], 3)}${place ? "" : " Mbit/s"}${of}`;
+    return `${name} has ${shown(rates[k], 3)}${place ? "" : " Mbit/s"}${of}`;
   });
   const others = order.length > MOST_NAMED ? `, and ${order.length - MOST_NAMED} more have less` : "";
-  const who = clauses.length === 0 ? "" : `${clauses.join(", ")}${others}. `;
-  const delay = link.mean_qdisc_delay_l2[0] ?? null;
-  return `${who}A packet waits ${shown(delay, 2)} ms in the queue on average; ${shown(link.total_qdisc_drops_l2[0] ?? null)} were dropped.`;
+  return (clauses.length > 0 ? `${clauses.join(", ")}${others}. ` : "") + waits(link);
+}
+
+/** @param {import("./columns.mjs").Metrics} link */
+function waits({ mean_qdisc_delay_l2: [delay = null], total_qdisc_drops_l2: [drops = null] }) {
+  const lost = drops ? `${shown(drops)} ${drops === 1 ? "was" : "were"} dropped` : "none was dropped";
+  return `A packet waits ${shown(delay, 2)} ms in the queue on average; ${lost}.`;
 }
 
 /**

@@ -149,9 +149,11 @@ def test_an_error_stands_beside_its_line(opened: Open) -> None:
     line = text.split("\n").index('cca = "cubic"') + 1
     assert page.inner_text(".gutter .at").strip() == str(line)
     assert page.inner_text("#said").startswith(f"Line {line}: unknown congestion control")
-    assert "cubic" in page.inner_text("#said")
+    assert "did you mean 'cubic'" in page.inner_text("#said")
+    assert page.locator("[name=rate]").is_disabled(), "a slider would undo what was typed"
     edit(page, text)
     assert page.inner_text("#said") == ""
+    assert page.locator("[name=rate]").is_enabled()
 
 
 def test_a_file_with_more_than_sliders_show_turns_them_off(opened: Open) -> None:
@@ -288,8 +290,7 @@ DRAGGED = """async () => {
 @pytest.mark.alone
 @pytest.mark.concurrent
 def test_it_is_fast(opened: Open) -> None:
-    began = time.monotonic()
     page = opened()
-    assert time.monotonic() - began < 2
+    assert page.evaluate("performance.now()") < 2000
     assert median(page.evaluate(REDRAWN)) < 150
     assert page.evaluate(DRAGGED) >= 5
