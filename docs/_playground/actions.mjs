@@ -44,8 +44,9 @@ export class Actions {
   about({ build, modes_every: every, limits }, milliseconds) {
     find("build").textContent = build;
     find("took").textContent = `${shown(milliseconds, 2)} ms`;
-    find("limits").textContent = `Modes are as of every ${every * 1000} ms. Here a run has at most ${limits.seconds} s, `
-      + `${limits.flows} flows and ${limits.packets / 1e6} million packets; the command line has no such limits.`;
+    find("limits").textContent =
+      `Modes are as of every ${every * 1000} ms. Here a run has at most ${limits.seconds} s, ` +
+      `${limits.flows} flows and ${limits.packets / 1e6} million packets; the command line has no such limits.`;
   }
 }
 

@@ -56,12 +56,15 @@ async function unpacked(word) {
  * @param {number} most bytes
  */
 async function through(blob, way, most) {
+  const reader = blob.stream().pipeThrough(way).getReader();
   const parts = [];
   let length = 0;
-  for await (const part of blob.stream().pipeThrough(way)) {
-    length += part.length;
+  // Not `for await`: not every browser goes through streams so.
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Uint8Array(await new Blob(parts).arrayBuffer());
+    parts.push(value);
+    length += value.length;
     if (length > most) throw new RangeError("too long");
-    parts.push(part);
   }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }

@@ -1,8 +1,8 @@
 /** The page: one setting or two, the form and the file of the one that is edited, a lesson, the address. */
 
 import { Actions } from "./actions.mjs";
-import { differing } from "./compare.mjs";
-import { find, make, notify } from "./dom.mjs";
+import { tell } from "./compare.mjs";
+import { find, notify } from "./dom.mjs";
 import { Editor } from "./editor.mjs";
 import { Form } from "./form.mjs";
 import * as lessons from "./lessons.mjs";
@@ -19,7 +19,10 @@ class App {
     this.player = new Player((time) => this.#each((setting) => setting.view.reveal(time)));
     this.form = new Form(find("sliders"), (model) => this.#edited((setting) => setting.setModel(model)));
     this.editor = new Editor(find("editor"), (text) => this.#edited((setting) => setting.setText(text)));
-    this.actions = new Actions(() => this.texts(), () => this.active.text);
+    this.actions = new Actions(
+      () => this.texts(),
+      () => this.active.text,
+    );
     this.a = this.#setting("A");
     this.b = null;
     this.active = this.a;
@@ -32,7 +35,10 @@ class App {
     };
     find("copy").onclick = () => this.#edited((setting) => setting.setText(this.#other(setting).text));
     find("back").onclick = () => this.#edited((setting) => setting.setModel(setting.last ?? FIRST));
-    find("leave").onclick = () => { lessons.show(null); this.actions.remember(); };
+    find("leave").onclick = () => {
+      lessons.show(null);
+      this.actions.remember();
+    };
     for (const name of ["A", "B"]) find(`edit-${name}`).onchange = () => this.#activate(name === "A" ? this.a : this.b);
     addEventListener("hashchange", () => this.#follow());
   }
@@ -42,7 +48,9 @@ class App {
     await this.#follow();
     const narrow = matchMedia("(max-width: 799px)");
     find("settings").open = !narrow.matches;
-    find("settings").ontoggle = () => { if (narrow.matches && find("settings").open) find("views").scrollIntoView(); };
+    find("settings").ontoggle = () => {
+      if (narrow.matches && find("settings").open) find("views").scrollIntoView();
+    };
   }
 
   texts() {
@@ -71,7 +79,8 @@ class App {
   /** @param {import("./address.mjs").Said} said */
   async #teach({ lesson, changes: { file = lesson, ...changes } }) {
     const found = (await this.lessons).find(({ name }) => name === lesson);
-    if (!found || !Object.hasOwn(found.scenarios, file)) throw new Error(`there is no lesson ${lesson} with a file ${file}`);
+    if (!found || !Object.hasOwn(found.scenarios, file))
+      throw new Error(`there is no lesson ${lesson} with a file ${file}`);
     lessons.show(found);
     this.#compare(null);
     this.wanted = Object.keys(changes).length > 0 ? changes : null;
@@ -105,7 +114,9 @@ class App {
     if (this.wanted && setting.model && !setting.reading) return this.#change(setting, setting.model);
     const all = this.#settings().filter(({ series }) => series);
     const tops = all.map(({ series }) => View.tops(series));
-    const highest = Object.fromEntries(Object.keys(tops[0]).map((key) => [key, Math.max(...tops.map((top) => top[key]))]));
+    const highest = Object.fromEntries(
+      Object.keys(tops[0]).map((key) => [key, Math.max(...tops.map((top) => top[key]))]),
+    );
     this.zoom.measure(Math.max(...all.map(({ series }) => series.end)));
     for (const { view, series } of all) view.show(series, this.zoom.range, highest);
     this.player.measure(this.zoom.end);
@@ -134,21 +145,18 @@ class App {
 
   /** Shows the form and the file of what is edited. */
   #show() {
-    const { text, model, last, refusal, opened } = this.active;
-    const beyond = model === null && refusal === null && opened !== null;
+    const { text, model, last, reading, refusal, opened } = this.active;
+    // Sliders would undo what somebody has typed.
+    const refused = reading && refusal !== null;
+    const off = refused || (model === null && opened !== null);
     this.form.show(model ?? last ?? FIRST);
-    find("sliders").disabled = beyond;
-    find("beyond").hidden = !beyond;
-    if (beyond) find("text").open = true;
+    find("sliders").disabled = off;
+    find("off").hidden = !off;
+    find("why").textContent = refused ? "The file cannot be run." : "The file has more than the sliders show.";
+    if (off) find("text").open = true;
     this.editor.show(text);
-    this.editor.tell(refusal ? [refusal] : opened?.warnings ?? [], refusal !== null);
-    if (this.b) this.#differ();
-  }
-
-  #differ() {
-    const lines = differing(this.a.text, this.b.text);
-    find("differences").replaceChildren(...(lines.length === 0 ? [make("li", {}, "Both settings are the same.")] :
-      lines.map(({ only, line }) => make("li", {}, make("b", {}, `${only} `), make("code", {}, line)))));
+    this.editor.tell(refusal ? [refusal] : (opened?.warnings ?? []), refusal !== null);
+    if (this.b) tell(this.a.text, this.b.text);
   }
 
   /** Puts a second setting beside the first, or takes it away. @param {string | null} text */

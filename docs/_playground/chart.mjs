@@ -23,7 +23,11 @@ export class Chart {
   constructor({ title, unit, zoom, color }) {
     this.zoom = zoom;
     this.color = color;
-    this.place = make("div", { className: "canvas", role: "img", "aria-label": `${title} over time; the table has numbers` });
+    this.place = make("div", {
+      className: "canvas",
+      role: "img",
+      "aria-label": `${title} over time; the table has numbers`,
+    });
     this.values = make("ul", { className: "values" });
     this.key = make("ul", { className: "key" });
     const caption = make("figcaption", {}, make("b", {}, title), ` ${unit}`, this.values, this.key);
@@ -39,12 +43,16 @@ export class Chart {
   show(picture, range) {
     this.picture = picture;
     this.range = range;
+    this.element.hidden = picture.lines.length === 0;
     const data = [picture.time, ...picture.lines.map((line) => Array.from(line, (v) => (Number.isNaN(v) ? null : v)))];
     if (this.plot?.series.length !== data.length) this.#make(data);
     else this.plot.setData(data, false);
     this.outputs = picture.names.map(() => make("output", {}));
-    this.values.replaceChildren(...picture.names.map((name, line) =>
-      make("li", {}, make("span", { className: `swatch line-${line}` }), `${name} `, this.outputs[line])));
+    this.values.replaceChildren(
+      ...picture.names.map((name, line) =>
+        make("li", {}, make("span", { className: `swatch line-${line}` }), `${name} `, this.outputs[line]),
+      ),
+    );
     this.look(range);
   }
 
@@ -77,7 +85,9 @@ export class Chart {
     const { time, lines } = this.picture;
     const after = time.findIndex((t) => t >= this.revealed);
     const at = index ?? (after < 0 ? time.length - 1 : after);
-    this.outputs.forEach((output, line) => { output.textContent = shown(lines[line][at] ?? NaN); });
+    this.outputs.forEach((output, line) => {
+      output.textContent = shown(lines[line][at] ?? NaN);
+    });
   }
 
   #resize() {
@@ -92,23 +102,44 @@ export class Chart {
   #make(data) {
     this.plot?.destroy();
     const [ink, rule] = [token("--faint"), token("--rule")];
-    const axis = { stroke: ink, font: "12px system-ui", grid: { stroke: rule, width: 1 }, ticks: { stroke: rule, width: 1, size: 4 } };
-    this.plot = new globalThis.uPlot({
-      ...this.#size(),
-      legend: { show: false },
-      padding: [6, 18, 0, 0],
-      scales: { x: { time: false, range: () => [this.range.from, this.range.to] }, y: { range: () => [0, this.picture.top] } },
-      axes: [{ ...axis, size: 24, gap: 2, values: (_, ticks) => ticks.map((t) => `${t} s`) }, { ...axis, size: 44, gap: 4 }],
-      cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: false }, points: { show: false } },
-      series: [{}, ...data.slice(1).map((_, line) => ({
-        stroke: this.color(line), width: 1.6, dash: DASHES[line % DASHES.length], points: { show: false },
-      }))],
-      hooks: {
-        draw: [(plot) => drawRows(plot, this.picture.rows)],
-        setCursor: [(plot) => this.#read(plot.cursor.idx ?? null)],
-        setSelect: [(plot) => this.#select(plot)],
+    const axis = {
+      stroke: ink,
+      font: "12px system-ui",
+      grid: { stroke: rule, width: 1 },
+      ticks: { stroke: rule, width: 1, size: 4 },
+    };
+    this.plot = new globalThis.uPlot(
+      {
+        ...this.#size(),
+        legend: { show: false },
+        padding: [6, 18, 0, 0],
+        scales: {
+          x: { time: false, range: () => [this.range.from, this.range.to] },
+          y: { range: () => [0, this.picture.top] },
+        },
+        axes: [
+          { ...axis, size: 24, gap: 2, values: (_, ticks) => ticks.map((t) => `${t} s`) },
+          { ...axis, size: 44, gap: 4 },
+        ],
+        cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: false }, points: { show: false } },
+        series: [
+          {},
+          ...data.slice(1).map((_, line) => ({
+            stroke: this.color(line),
+            width: 1.6,
+            dash: DASHES[line % DASHES.length],
+            points: { show: false },
+          })),
+        ],
+        hooks: {
+          draw: [(plot) => drawRows(plot, this.picture.rows)],
+          setCursor: [(plot) => this.#read(plot.cursor.idx ?? null)],
+          setSelect: [(plot) => this.#select(plot)],
+        },
       },
-    }, data, this.place);
+      data,
+      this.place,
+    );
     this.plot.over.append(this.veil);
   }
 

@@ -16,7 +16,8 @@ export function columnsOf(block) {
   const length = Number(new DataView(block).getBigUint64(0, true));
   const { tables, modes, summary } = JSON.parse(new TextDecoder().decode(new Uint8Array(block, 8, length)));
   const viewed = mapped(tables, ({ rows, columns }) =>
-    mapped(columns, (first) => new Float64Array(block, 8 + length + 8 * first, rows)));
+    mapped(columns, (first) => new Float64Array(block, 8 + length + 8 * first, rows)),
+  );
   return { tables: viewed, modes, summary };
 }
 

@@ -1,5 +1,19 @@
 /** How two scenario files differ. */
 
+import { find, make } from "./dom.mjs";
+
+/**
+ * Lists the lines that differ.
+ * @param {string} a
+ * @param {string} b
+ */
+export function tell(a, b) {
+  const lines = differing(a, b).map(({ only, line }) =>
+    make("li", {}, make("b", {}, `${only} `), make("code", {}, line)),
+  );
+  find("differences").replaceChildren(...(lines.length > 0 ? lines : [make("li", {}, "Both settings are the same.")]));
+}
+
 /**
  * @param {string} a
  * @param {string} b
@@ -11,8 +25,11 @@ export function differing(a, b) {
   const found = [];
   let [i, j] = [0, 0];
   while (i < left.length || j < right.length) {
-    if (i < left.length && j < right.length && left[i] === right[j]) { i++; j++; }
-    else if (j >= right.length || (i < left.length && common[i + 1][j] >= common[i][j + 1])) found.push({ only: "A", line: left[i++] });
+    if (i < left.length && j < right.length && left[i] === right[j]) {
+      i++;
+      j++;
+    } else if (j >= right.length || (i < left.length && common[i + 1][j] >= common[i][j + 1]))
+      found.push({ only: "A", line: left[i++] });
     else found.push({ only: "B", line: right[j++] });
   }
   return /** @type {any} */ (found.filter(({ line }) => line.trim() !== ""));

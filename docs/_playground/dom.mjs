@@ -34,5 +34,10 @@ export function notify(text, seconds = 6) {
   const place = find("notice");
   place.textContent = text;
   clearTimeout(Number(place.dataset.timer));
-  if (seconds < Infinity) place.dataset.timer = String(setTimeout(() => { place.textContent = ""; }, seconds * 1000));
+  if (seconds < Infinity)
+    place.dataset.timer = String(
+      setTimeout(() => {
+        place.textContent = "";
+      }, seconds * 1000),
+    );
 }

@@ -11,9 +11,16 @@ export class Editor {
     this.gutter = make("pre", { className: "gutter", "aria-hidden": "true" });
     this.said = make("div", { id: "said", className: "said", "aria-live": "polite" });
     this.area = make("textarea", {
-      spellcheck: false, autocapitalize: "off", wrap: "off", rows: 18,
-      "aria-label": "Scenario file (TOML)", "aria-describedby": "said",
-      oninput: () => { this.#number(); change(this.area.value); },
+      spellcheck: false,
+      autocapitalize: "off",
+      wrap: "off",
+      rows: 18,
+      "aria-label": "Scenario file (TOML)",
+      "aria-describedby": "said",
+      oninput: () => {
+        this.#number();
+        change(this.area.value);
+      },
       onscroll: () => this.#follow(),
     });
     this.line = 0;
@@ -36,19 +43,28 @@ export class Editor {
     this.line = remarks.find(({ line }) => line !== null)?.line ?? 0;
     this.area.setAttribute("aria-invalid", String(wrong));
     this.said.classList.toggle("wrong", wrong);
-    this.said.replaceChildren(...remarks.map(({ message, line, local }) => make("p", {},
-      line === null ? null : make("b", {}, `Line ${line}: `), message, local === null ? null : `; ${local}`)));
+    this.said.replaceChildren(...remarks.map(remark));
     this.#number();
   }
 
   #number() {
     const lines = this.area.value.split("\n").length;
-    this.gutter.replaceChildren(...Array.from({ length: lines }, (_, k) =>
-      make("span", { className: k + 1 === this.line ? "at" : "" }, `${k + 1}\n`)));
+    this.gutter.replaceChildren(
+      ...Array.from({ length: lines }, (_, k) =>
+        make("span", { className: k + 1 === this.line ? "at" : "" }, `${k + 1}\n`),
+      ),
+    );
     this.#follow();
   }
 
   #follow() {
     this.gutter.scrollTop = this.area.scrollTop;
   }
+}
+
+/** @param {{ message: string, line: number | null, local: string | null }} told */
+function remark({ message, line, local }) {
+  // What is no TOML at all says its line itself.
+  const place = line === null || message.includes(`line ${line},`) ? null : make("b", {}, `Line ${line}: `);
+  return make("p", {}, place, message, local && `; ${local}`);
 }

@@ -100,7 +100,10 @@ export class Engine {
       const message = this.#panic() || error.message;
       this.renew();
       throw new Refused({
-        message: `the engine ended: ${message}`, field: null, line: null, column: null,
+        message: `the engine ended: ${message}`,
+        field: null,
+        line: null,
+        column: null,
         local: "this is a fault of Sojourn's; a fresh engine is ready for the next run",
       });
     }

@@ -8,7 +8,10 @@ import { slider } from "./slider.mjs";
 
 /** @type {[Exclude<keyof Model, "flows" | "name" | "ecn" | "queue">, string, string][]} */
 const NUMBERS = [
-  ["rate", "Rate", "Mbit/s"], ["buffer", "Buffer", "BDP"], ["loss", "Loss", "%"], ["duration", "Duration", "s"],
+  ["rate", "Rate", "Mbit/s"],
+  ["buffer", "Buffer", "BDP"],
+  ["loss", "Loss", "%"],
+  ["duration", "Duration", "s"],
 ];
 
 export class Form {
@@ -19,18 +22,36 @@ export class Form {
   constructor(place, change) {
     this.change = change;
     this.flows = make("div", { className: "flows" });
-    this.sliders = NUMBERS.map(([name, label, unit]) => slider({
-      name, label, unit, stops: STOPS[name], change: (value) => this.#set({ [name]: value }),
-    }));
-    this.rtt = slider({ name: "rtt", label: "RTT", unit: "ms", stops: STOPS.rtt, change: (value) => this.#setAll(value) });
+    this.sliders = NUMBERS.map(([name, label, unit]) =>
+      slider({
+        name,
+        label,
+        unit,
+        stops: STOPS[name],
+        change: (value) => this.#set({ [name]: value }),
+      }),
+    );
+    this.rtt = slider({
+      name: "rtt",
+      label: "RTT",
+      unit: "ms",
+      stops: STOPS.rtt,
+      change: (value) => this.#setAll(value),
+    });
     this.queue = choice("Queue", "queue", QUEUES, (kind) => this.#set({ queue: kind }));
     this.ecn = make("input", { type: "checkbox", name: "ecn", onchange: () => this.#set({ ecn: this.ecn.checked }) });
     this.apart = make("input", { type: "checkbox", name: "apart", onchange: () => this.show(this.model) });
     this.add = make("button", { type: "button", className: "add", onclick: () => this.#add() }, "Add a flow");
     const [rate, ...others] = this.sliders.map(({ element }) => element);
     place.append(
-      this.flows, this.add, rate, this.rtt.element, check(this.apart, "Each flow has an RTT of its own"), ...others,
-      this.queue.element, check(this.ecn, "ECN"),
+      this.flows,
+      this.add,
+      rate,
+      this.rtt.element,
+      check(this.apart, "Each flow has an RTT of its own"),
+      ...others,
+      this.queue.element,
+      check(this.ecn, "ECN"),
     );
   }
 
@@ -65,20 +86,37 @@ export class Form {
 
   /** @param {number} number @param {number} of how many */
   #row(number, of) {
-    const set = (part) => this.#set({
-      flows: this.model.flows.map((flow, k) => (k === number ? { ...flow, ...part } : flow)),
-    });
+    const set = (part) =>
+      this.#set({
+        flows: this.model.flows.map((flow, k) => (k === number ? { ...flow, ...part } : flow)),
+      });
     const control = choice("Control", `flow${number + 1}`, CONTROLS, (cca) => set({ cca }));
     const start = slider({
-      name: `start${number + 1}`, label: "Start", unit: "s", stops: STOPS.start, change: (value) => set({ start: value }),
+      name: `start${number + 1}`,
+      label: "Start",
+      unit: "s",
+      stops: STOPS.start,
+      change: (value) => set({ start: value }),
     });
     const rtt = slider({
-      name: `rtt${number + 1}`, label: "RTT", unit: "ms", stops: STOPS.rtt, change: (value) => set({ rtt: value }),
+      name: `rtt${number + 1}`,
+      label: "RTT",
+      unit: "ms",
+      stops: STOPS.rtt,
+      change: (value) => set({ rtt: value }),
     });
-    const remove = make("button", {
-      type: "button", className: "remove", title: `Remove flow ${number + 1}`, disabled: of === 1,
-      onclick: () => this.#set({ flows: this.model.flows.filter((_, k) => k !== number) }),
-    }, make("span", { "aria-hidden": "true" }, "×"), make("span", { className: "unseen" }, `Remove flow ${number + 1}`));
+    const remove = make(
+      "button",
+      {
+        type: "button",
+        className: "remove",
+        title: `Remove flow ${number + 1}`,
+        disabled: of === 1,
+        onclick: () => this.#set({ flows: this.model.flows.filter((_, k) => k !== number) }),
+      },
+      make("span", { "aria-hidden": "true" }, "×"),
+      make("span", { className: "unseen" }, `Remove flow ${number + 1}`),
+    );
     const legend = make("legend", {}, make("span", { className: `swatch line-${number}` }), `Flow ${number + 1}`);
     const element = make("fieldset", {}, legend, control.element, remove, start.element, rtt.element);
     return { element, control, start, rtt };
@@ -108,8 +146,11 @@ export class Form {
  * @param {(value: string) => void} change
  */
 function choice(label, name, options, change) {
-  const select = make("select", { name, onchange: () => change(select.value) },
-    ...Object.entries(options).map(([value, text]) => make("option", { value }, text)));
+  const select = make(
+    "select",
+    { name, onchange: () => change(select.value) },
+    ...Object.entries(options).map(([value, text]) => make("option", { value }, text)),
+  );
   return { select, element: make("label", { className: "choice" }, make("span", {}, label), select) };
 }
 

@@ -18,10 +18,15 @@ export function list(all) {
     menu.open = false;
     menu.firstElementChild.focus();
   };
-  find("lessons").append(...all.map(({ name, title }) =>
-    make("li", {}, make("a", { href: `#lesson=${name}`, onclick: close }, title))));
-  menu.onkeydown = (event) => { if (event.key === "Escape") close(); };
-  addEventListener("pointerdown", ({ target }) => { if (!menu.contains(target)) menu.open = false; });
+  find("lessons").append(
+    ...all.map(({ name, title }) => make("li", {}, make("a", { href: `#lesson=${name}`, onclick: close }, title))),
+  );
+  menu.onkeydown = (event) => {
+    if (event.key === "Escape") close();
+  };
+  addEventListener("pointerdown", ({ target }) => {
+    if (!menu.contains(target)) menu.open = false;
+  });
 }
 
 /**

@@ -6,7 +6,8 @@
  */
 export async function instances() {
   const stored = await fetch(new URL("sojourn.wasm.gz", import.meta.url));
-  if (!stored.ok || !stored.body) throw new Error(`the engine could not be loaded: ${stored.status} ${stored.statusText}`);
+  if (!stored.ok || !stored.body)
+    throw new Error(`the engine could not be loaded: ${stored.status} ${stored.statusText}`);
   const inflated = stored.body.pipeThrough(new DecompressionStream("gzip"));
   const answer = new Response(inflated, { headers: { "content-type": "application/wasm" } });
   const module = await WebAssembly.compileStreaming(answer);

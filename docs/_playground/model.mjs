@@ -25,15 +25,38 @@ export const MOST_FLOWS = 8;
 
 /** Congestion controls by name, as their field spells them. */
 export const CONTROLS = {
-  reno: "Reno", cubic: "Cubic", bbr: "BBR", bbr3: "BBRv3", prague: "Prague", dctcp: "DCTCP", copa: "Copa",
-  vegas: "Vegas", ledbat: "LEDBAT", westwood: "Westwood", illinois: "Illinois", yeah: "YeAH", bic: "BIC",
-  htcp: "H-TCP", highspeed: "HighSpeed", scalable: "Scalable", hybla: "Hybla", veno: "Veno",
+  reno: "Reno",
+  cubic: "Cubic",
+  bbr: "BBR",
+  bbr3: "BBRv3",
+  prague: "Prague",
+  dctcp: "DCTCP",
+  copa: "Copa",
+  vegas: "Vegas",
+  ledbat: "LEDBAT",
+  westwood: "Westwood",
+  illinois: "Illinois",
+  yeah: "YeAH",
+  bic: "BIC",
+  htcp: "H-TCP",
+  highspeed: "HighSpeed",
+  scalable: "Scalable",
+  hybla: "Hybla",
+  veno: "Veno",
 };
 
 /** Queue disciplines, likewise. */
 export const QUEUES = {
-  fifo: "FIFO", codel: "CoDel", fq_codel: "FQ-CoDel", pie: "PIE", fq_pie: "FQ-PIE", cake: "Cake",
-  cobalt: "COBALT", dualpi2: "DualPI2", red: "RED", fq: "FQ",
+  fifo: "FIFO",
+  codel: "CoDel",
+  fq_codel: "FQ-CoDel",
+  pie: "PIE",
+  fq_pie: "FQ-PIE",
+  cake: "Cake",
+  cobalt: "COBALT",
+  dualpi2: "DualPI2",
+  red: "RED",
+  fq: "FQ",
 };
 
 /** Those that ask for a feedback of their own, whatever the network does. */
@@ -41,8 +64,17 @@ export const OWN_FEEDBACK = new Set(["prague", "dctcp"]);
 
 /** @type {Model} The first picture. */
 export const FIRST = {
-  name: "playground", duration: 10, rate: 20, loss: 0, queue: "fifo", buffer: 0.5, ecn: false,
-  flows: [{ cca: "bbr", rtt: 40, start: 0 }, { cca: "cubic", rtt: 40, start: 2 }],
+  name: "playground",
+  duration: 10,
+  rate: 20,
+  loss: 0,
+  queue: "fifo",
+  buffer: 0.5,
+  ecn: false,
+  flows: [
+    { cca: "bbr", rtt: 40, start: 0 },
+    { cca: "cubic", rtt: 40, start: 2 },
+  ],
 };
 
 /** The key by which a queue discipline is told how much it may hold. */
@@ -61,7 +93,9 @@ export function modelOf(scenario) {
   const queue = bottleneck?.queue;
   if (!(queue?.kind in QUEUES)) return null;
   const flows = scenario.flows.map((/** @type {any} */ flow) => ({
-    cca: flow.cca?.kind, rtt: numberIn(flow.rtt, "ms"), start: numberIn(flow.start, "s"),
+    cca: flow.cca?.kind,
+    rtt: numberIn(flow.rtt, "ms"),
+    start: numberIn(flow.start, "s"),
   }));
   const model = {
     name: scenario.name,

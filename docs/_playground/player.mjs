@@ -52,10 +52,19 @@ export class Player {
     this.button = find("play");
     this.scrub = find("scrub");
     this.output = find("time");
-    this.button.onclick = () => { this.clock.toggle(); this.last = null; this.#frame(performance.now()); };
-    this.scrub.oninput = () => { this.clock.seek(Number(this.scrub.value)); this.show(); };
+    this.button.onclick = () => {
+      this.clock.toggle();
+      this.last = null;
+      this.#frame(performance.now());
+    };
+    this.scrub.oninput = () => {
+      this.clock.seek(Number(this.scrub.value));
+      this.show();
+    };
     find("speed").append(...SPEEDS.map((speed) => make("option", { value: String(speed) }, `${speed}×`)));
-    find("speed").onchange = () => { this.clock.speed = Number(find("speed").value); };
+    find("speed").onchange = () => {
+      this.clock.speed = Number(find("speed").value);
+    };
     find("player").onkeydown = (event) => {
       if (event.key !== " " || event.target !== this.scrub) return;
       event.preventDefault();

@@ -37,7 +37,10 @@ export function seriesOf(opened, { tables: { flow_samples: flows, link_samples: 
     end: opened.end,
     flows: shownOf(opened.flows).map((flow) => ({
       name: nameOf(opened.flows[flow]),
-      modes: spans(modes.filter((row) => row.flow === flow), opened.flows[flow].stop),
+      modes: spans(
+        modes.filter((row) => row.flow === flow),
+        opened.flows[flow].stop,
+      ),
     })),
     links: shownOf(opened.links).map((link) => opened.links[link].id),
     throughput: ofFlows(flows.delivered_bytes).map((one) => one.map((bytes, k) => (bytes * 8e-6) / lengths[k])),
@@ -73,11 +76,12 @@ function strided(column, owners, owner) {
  * @returns {Record<Event, Float64Array>}
  */
 function counted(links, owners) {
-  const sum = (names) => Float64Array.from({ length: links.time.length / owners }, (_, sample) => {
-    let count = 0;
-    for (const name of names) for (let link = 0; link < owners; link++) count += links[name][sample * owners + link];
-    return count;
-  });
+  const sum = (names) =>
+    Float64Array.from({ length: links.time.length / owners }, (_, sample) => {
+      let count = 0;
+      for (const name of names) for (let link = 0; link < owners; link++) count += links[name][sample * owners + link];
+      return count;
+    });
   return /** @type {any} */ (Object.fromEntries(Object.entries(EVENTS).map(([event, names]) => [event, sum(names)])));
 }
 
@@ -90,7 +94,9 @@ function spans(modes, stop) {
   const until = (number) => modes[number + 1]?.time ?? stop;
   return modes
     .map(({ time, mode, phase }, number) => ({
-      from: time, to: until(number), word: [mode, phase].filter(Boolean).join(" "),
+      from: time,
+      to: until(number),
+      word: [mode, phase].filter(Boolean).join(" "),
     }))
     .filter(({ word }) => word);
 }

@@ -23,7 +23,7 @@ export class Setting {
     this.model = null;
     /** @type {Model | null} The last one that there was. */
     this.last = null;
-    /** Whether the model is still that of another text. */
+    /** Whether the model is still that of another text: it is being read, or was refused. */
     this.reading = false;
     this.refusal = null;
     this.opened = null;
@@ -32,10 +32,20 @@ export class Setting {
     this.sentence = make("p", { className: "sentence", "aria-live": "polite" });
     this.tables = make("div", {});
     const heading = make("h2", { className: "only-compared" }, `Setting ${name}`);
-    this.element = make("section", { className: "setting", "aria-label": `Setting ${name}` },
-      heading, this.sentence, this.progress, this.view.element, this.tables);
+    this.element = make(
+      "section",
+      { className: "setting", "aria-label": `Setting ${name}` },
+      heading,
+      this.sentence,
+      this.progress,
+      this.view.element,
+      this.tables,
+    );
     this.runner = new Runner({
-      progress: (share) => { this.progress.hidden = false; this.progress.value = share; },
+      progress: (share) => {
+        this.progress.hidden = false;
+        this.progress.value = share;
+      },
       refused: (refusal) => this.#refused(refusal),
       done: (run) => this.#done(run),
       failed: listener.failed,

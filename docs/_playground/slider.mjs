@@ -36,6 +36,8 @@ export function slider({ label, unit, stops, name, change }) {
  */
 export function nearest(stops, value) {
   let best = 0;
-  stops.forEach((stop, index) => { if (Math.abs(stop - value) < Math.abs(stops[best] - value)) best = index; });
+  stops.forEach((stop, index) => {
+    if (Math.abs(stop - value) < Math.abs(stops[best] - value)) best = index;
+  });
   return best;
 }

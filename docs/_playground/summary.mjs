@@ -7,14 +7,20 @@ import { nameOf } from "./series.mjs";
 /** Metrics by scope: their names in results, what people call them, and their units. */
 const METRICS = {
   flow: [
-    ["mean_throughput_l4", "Throughput", "Mbit/s"], ["bottleneck_share_l4", "Share of the bottleneck", ""],
-    ["mean_srtt_l4", "Smoothed RTT, mean", "ms"], ["p95_rtt_l4", "RTT, 95th percentile", "ms"],
-    ["mean_cwnd_l4", "Window, mean", "segments"], ["total_retransmissions_l4", "Retransmissions", ""],
-    ["total_rtos_l4", "Timeouts", ""], ["flow_completion_time_l4", "Completion time", "s"],
+    ["mean_throughput_l4", "Throughput", "Mbit/s"],
+    ["bottleneck_share_l4", "Share of the bottleneck", ""],
+    ["mean_srtt_l4", "Smoothed RTT, mean", "ms"],
+    ["p95_rtt_l4", "RTT, 95th percentile", "ms"],
+    ["mean_cwnd_l4", "Window, mean", "segments"],
+    ["total_retransmissions_l4", "Retransmissions", ""],
+    ["total_rtos_l4", "Timeouts", ""],
+    ["flow_completion_time_l4", "Completion time", "s"],
   ],
   link: [
-    ["utilization_l1", "Utilisation", ""], ["mean_qdisc_delay_l2", "Time in the queue, mean", "ms"],
-    ["p95_qdisc_delay_l2", "Time in the queue, 95th percentile", "ms"], ["total_qdisc_drops_l2", "Drops", ""],
+    ["utilization_l1", "Utilisation", ""],
+    ["mean_qdisc_delay_l2", "Time in the queue, mean", "ms"],
+    ["p95_qdisc_delay_l2", "Time in the queue, 95th percentile", "ms"],
+    ["total_qdisc_drops_l2", "Drops", ""],
     ["total_qdisc_marks_l2", "Marks", ""],
   ],
   net: [
@@ -32,16 +38,23 @@ const MOST_NAMED = 4;
  */
 export function sentence(opened, { flow, link }) {
   const rates = flow.mean_throughput_l4;
-  const order = [...opened.flows.keys()].sort((a, b) => (rates[b] ?? 0) - (rates[a] ?? 0));
+  const names = opened.flows.map(nameOf);
+  const alone = (name) => names.indexOf(name) === names.lastIndexOf(name);
+  const order = [...names.keys()].sort((a, b) => (rates[b] ?? 0) - (rates[a] ?? 0));
   const clauses = order.slice(0, MOST_NAMED).map((k, place) => {
+    const name = alone(names[k]) ? names[k] : `${names[k]} ${k + 1}`;
     const share = flow.bottleneck_share_l4[k];
     const of = share === null ? "" : ` (${shown(Math.round(share * 100))} %)`;
-    return `${nameOf(opened.flows[k])} has ${shown(rates[k], 3)}${place ? "" : " Mbit/s"}${of}`;
+    return `${name} has ${shown(rates[k], 3)}${place ? "" : " Mbit/s"}${of}`;
   });
   const others = order.length > MOST_NAMED ? `, and ${order.length - MOST_NAMED} more have less` : "";
-  const who = clauses.length === 0 ? "" : `${clauses.join(", ")}${others}. `;
-  const delay = link.mean_qdisc_delay_l2[0] ?? null;
-  return `${who}A packet waits ${shown(delay, 2)} ms in the queue on average; ${shown(link.total_qdisc_drops_l2[0] ?? null)} were dropped.`;
+  return (clauses.length > 0 ? `${clauses.join(", ")}${others}. ` : "") + waits(link);
+}
+
+/** @param {import("./columns.mjs").Metrics} link */
+function waits({ mean_qdisc_delay_l2: [delay = null], total_qdisc_drops_l2: [drops = null] }) {
+  const lost = drops ? `${shown(drops)} ${drops === 1 ? "was" : "were"} dropped` : "none was dropped";
+  return `A packet waits ${shown(delay, 2)} ms in the queue on average; ${lost}.`;
 }
 
 /**
@@ -53,9 +66,13 @@ export function tablesOf(opened, summary) {
   const flows = opened.flows.map((flow, number) => `${number + 1} ${nameOf(flow)}`);
   const links = opened.links.map(({ id }) => id);
   const net = Object.fromEntries(Object.entries(summary.net).map(([name, value]) => [name, [value]]));
-  return make("div", { className: "tables" },
-    table("Flows", flows, METRICS.flow, summary.flow), table("Links", links, METRICS.link, summary.link),
-    table("Network", ["all"], METRICS.net, net));
+  return make(
+    "div",
+    { className: "tables" },
+    flows.length === 0 ? null : table("Flows", flows, METRICS.flow, summary.flow),
+    table("Links", links, METRICS.link, summary.link),
+    table("Network", ["all"], METRICS.net, net),
+  );
 }
 
 /**
@@ -65,10 +82,23 @@ export function tablesOf(opened, summary) {
  * @param {import("./columns.mjs").Metrics} values
  */
 function table(title, owners, metrics, values) {
-  const head = make("tr", {}, make("th", { scope: "col" }, title), ...owners.map((owner) => make("th", { scope: "col" }, owner)));
-  const rows = metrics.map(([name, words, unit]) => make("tr", { "data-metric": name },
-    make("th", { scope: "row", title: name }, words, unit && make("small", {}, ` ${unit}`)),
-    ...owners.map((_, k) => make("td", { "data-value": String(values[name][k]) }, shown(values[name][k])))));
-  return make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": `Metrics: ${title}` },
-    make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)));
+  const head = make(
+    "tr",
+    {},
+    make("th", { scope: "col" }, title),
+    ...owners.map((owner) => make("th", { scope: "col" }, owner)),
+  );
+  const rows = metrics.map(([name, words, unit]) =>
+    make(
+      "tr",
+      { "data-metric": name },
+      make("th", { scope: "row", title: name }, words, unit && make("small", {}, ` ${unit}`)),
+      ...owners.map((_, k) => make("td", { "data-value": String(values[name][k]) }, shown(values[name][k]))),
+    ),
+  );
+  return make(
+    "div",
+    { className: "scroll", tabIndex: 0, role: "region", "aria-label": `Metrics: ${title}` },
+    make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)),
+  );
 }

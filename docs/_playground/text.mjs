@@ -25,7 +25,9 @@ export function textOf(model) {
     `queue = { kind = "${queue}", ${limitKey(queue)} = "${buffer} bdp" }`,
     ...model.flows.flatMap((flow) => flowLines(flow, model.ecn)),
     ``,
-  ].filter((line) => typeof line === "string").join("\n");
+  ]
+    .filter((line) => typeof line === "string")
+    .join("\n");
 }
 
 /**

@@ -12,15 +12,28 @@ export function start(changed) {
     find("theme").setAttribute("aria-pressed", String(theme === "dark"));
   };
   set(stored() ?? (system.matches ? "dark" : "light"));
-  system.onchange = () => { if (!stored()) { set(system.matches ? "dark" : "light"); changed(); } };
+  system.onchange = () => {
+    if (!stored()) {
+      set(system.matches ? "dark" : "light");
+      changed();
+    }
+  };
   find("theme").onclick = () => {
     const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-    try { localStorage.setItem(KEY, theme); } catch { /* not kept where storage is blocked */ }
+    try {
+      localStorage.setItem(KEY, theme);
+    } catch {
+      /* not kept where storage is blocked */
+    }
     set(theme);
     changed();
   };
 }
 
 function stored() {
-  try { return localStorage.getItem(KEY); } catch { return null; }
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
 }

@@ -27,10 +27,12 @@ const STEPS = 200;
 let wanted = null;
 let busy = false;
 
-const engine = instances().then((instance) => new Engine(instance)).catch((error) => {
-  tell({ kind: "failed", message: error.message });
-  return null;
-});
+const engine = instances()
+  .then((instance) => new Engine(instance))
+  .catch((error) => {
+    tell({ kind: "failed", message: error.message });
+    return null;
+  });
 
 /** @param {Answer} answer @param {Transferable[]} [moved] */
 const tell = (answer, moved = []) => self.postMessage(answer, { transfer: moved });
@@ -96,7 +98,10 @@ function modelFor(core, text) {
 function breath() {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
-    port1.onmessage = () => { port1.close(); resolve(undefined); };
+    port1.onmessage = () => {
+      port1.close();
+      resolve(undefined);
+    };
     port2.postMessage(0);
   });
 }

@@ -148,17 +148,19 @@ def test_an_error_stands_beside_its_line(opened: Open) -> None:
     edit(page, text.replace('cca = "cubic"', 'cca = "cubik"'))
     line = text.split("\n").index('cca = "cubic"') + 1
     assert page.inner_text(".gutter .at").strip() == str(line)
-    assert page.inner_text("#said").startswith(f"Line {line}: flows.1.cca")
-    assert "cubic" in page.inner_text("#said")
+    assert page.inner_text("#said").startswith(f"Line {line}: unknown congestion control")
+    assert "did you mean 'cubic'" in page.inner_text("#said")
+    assert page.locator("[name=rate]").is_disabled(), "a slider would undo what was typed"
     edit(page, text)
     assert page.inner_text("#said") == ""
+    assert page.locator("[name=rate]").is_enabled()
 
 
 def test_a_file_with_more_than_sliders_show_turns_them_off(opened: Open) -> None:
     page = opened()
     text = page.locator("textarea").input_value()
     edit(page, text.replace('rtt = "40 ms"', 'rtt = "40 ms"\nmss = 1000'))
-    assert page.locator("#sliders").is_disabled()
+    assert page.locator("[name=rate]").is_disabled()
     page.click("text=Back to the sliders")
     settled(page)
     assert page.locator("textarea").input_value() == text
@@ -288,8 +290,7 @@ DRAGGED = """async () => {
 @pytest.mark.alone
 @pytest.mark.concurrent
 def test_it_is_fast(opened: Open) -> None:
-    began = time.monotonic()
     page = opened()
-    assert time.monotonic() - began < 2
+    assert page.evaluate("performance.now()") < 2000
     assert median(page.evaluate(REDRAWN)) < 150
     assert page.evaluate(DRAGGED) >= 5

@@ -52,9 +52,12 @@ class LackingError(Exception):
 
 def page() -> dict[str, bytes]:
     """The page's own files by name, with the lessons."""
-    files = sorted(path for path in PAGE.iterdir() if path.suffix in SUFFIXES)
-    taught = json.dumps(lessons(), ensure_ascii=False)
-    return {**{path.name: path.read_bytes() for path in files}, "lessons.json": taught.encode()}
+    paths = sorted(path for path in PAGE.iterdir() if path.suffix in SUFFIXES)
+    files = {path.name: path.read_bytes() for path in paths}
+    # All modules at once: a browser would else find them one import after the other.
+    ahead = "".join(f'<link rel="modulepreload" href="{n}">\n' for n in files if n.endswith(".mjs"))
+    files["index.html"] = files["index.html"].replace(b"<!-- modules -->\n", ahead.encode())
+    return {**files, "lessons.json": json.dumps(lessons(), ensure_ascii=False).encode()}
 
 
 def library() -> dict[str, bytes]:

@@ -10,23 +10,34 @@ import { fakeExports } from "./fake-load.mjs";
 
 test("a refusal has the core's words and the place", () => {
   const engine = new Engine(fakeExports);
-  assert.throws(() => engine.open("duration = 1\n!"), (error) => {
-    assert.ok(error instanceof Refused);
-    assert.deepEqual([error.message, error.refusal.line], ["expected a key", 2]);
-    return true;
-  });
+  assert.throws(
+    () => engine.open("duration = 1\n!"),
+    (error) => {
+      assert.ok(error instanceof Refused);
+      assert.deepEqual([error.message, error.refusal.line], ["expected a key", 2]);
+      return true;
+    },
+  );
 });
 
 test("a panic shows its message, and a fresh instance goes on", () => {
   let made = 0;
-  const engine = new Engine(() => { made += 1; return fakeExports(); });
+  const engine = new Engine(() => {
+    made += 1;
+    return fakeExports();
+  });
   assert.throws(() => engine.open('name = "panic"'), /the engine ended: a made panic/);
   assert.equal(made, 2);
   assert.equal(engine.open(textOf(FIRST)).end, 10);
 });
 
 test("a failure of the page itself is not taken for the core's", () => {
-  const engine = new Engine(() => ({ ...fakeExports(), sojourn_open: () => { throw new TypeError("mine"); } }));
+  const engine = new Engine(() => ({
+    ...fakeExports(),
+    sojourn_open: () => {
+      throw new TypeError("mine");
+    },
+  }));
   assert.throws(() => engine.open("x"), TypeError);
 });
 
@@ -38,7 +49,8 @@ test("after a run that took much memory the next one has a new instance", () => 
     const buffer = core.memory.buffer;
     const size = sizes[made++];
     // Its length alone is of another size: half a gigabyte would be real.
-    if (size > buffer.byteLength) core.memory = { buffer: Object.defineProperty(buffer, "byteLength", { value: size }) };
+    if (size > buffer.byteLength)
+      core.memory = { buffer: Object.defineProperty(buffer, "byteLength", { value: size }) };
     return core;
   });
   engine.open(textOf(FIRST));

@@ -15,8 +15,13 @@ export function fakeExports() {
   const memory = { buffer: new ArrayBuffer(2 ** 22) };
   let reply = new Uint8Array();
   let run = null;
-  const say = (value) => { reply = new TextEncoder().encode(JSON.stringify(value)); };
-  const put = (bytes) => { new Uint8Array(memory.buffer).set(bytes, 2 ** 21); return 2 ** 21; };
+  const say = (value) => {
+    reply = new TextEncoder().encode(JSON.stringify(value));
+  };
+  const put = (bytes) => {
+    new Uint8Array(memory.buffer).set(bytes, 2 ** 21);
+    return 2 ** 21;
+  };
   return {
     memory,
     sojourn_init() {},
@@ -29,7 +34,10 @@ export function fakeExports() {
       return run.message ? 0 : 1;
     },
     sojourn_advance: (until) => Math.min(until, run.end),
-    sojourn_finish() { reply = block(run); return 1; },
+    sojourn_finish() {
+      reply = block(run);
+      return 1;
+    },
     sojourn_reply: () => put(reply),
     sojourn_reply_len: () => reply.length,
     sojourn_panic: () => put(new TextEncoder().encode("a made panic")),
@@ -46,32 +54,72 @@ function parsed(text) {
   const lines = text.split("\n");
   const bad = lines.findIndex((line) => line && !/^(\[|[a-z_]+ = )/.test(line));
   if (bad >= 0) return { message: "expected a key", field: "flows.0", line: bad + 1, column: 1, local: null };
-  const value = (key, from = text, otherwise = "") => new RegExp(`^${key} = "?([^"\n]+)`, "m").exec(from)?.[1] ?? otherwise;
+  const value = (key, from = text, otherwise = "") =>
+    new RegExp(`^${key} = "?([^"\n]+)`, "m").exec(from)?.[1] ?? otherwise;
   const [head, ...parts] = text.split("[[flows]]");
   const [, kind, limitKey, limit] = /queue = \{ kind = "(\w+)", (\w+) = "([^"]+)"/.exec(head) ?? [];
   const flows = parts.map((part) => ({
-    cca: { kind: value("cca", part) }, rtt: value("rtt", part), start: value("start", part, "0 s"), ecn: value("ecn", part, "off"),
+    cca: { kind: value("cca", part) },
+    rtt: value("rtt", part),
+    start: value("start", part, "0 s"),
+    ecn: value("ecn", part, "off"),
   }));
-  const bottleneck = { rate: value("rate", head), loss: value("loss", head, "0 %"), queue: { kind, [limitKey]: limit } };
-  const scenario = { name: value("name", head), duration: value("duration", head), topology: { kind: "dumbbell", bottleneck }, flows };
+  const bottleneck = {
+    rate: value("rate", head),
+    loss: value("loss", head, "0 %"),
+    queue: { kind, [limitKey]: limit },
+  };
+  const scenario = {
+    name: value("name", head),
+    duration: value("duration", head),
+    topology: { kind: "dumbbell", bottleneck },
+    flows,
+  };
   return { scenario, end: Number.parseFloat(scenario.duration), more: text.includes("count") };
 }
 
 function opened({ scenario, end, more }) {
   const flows = scenario.flows.map(({ cca, start }, entry) => ({
-    name: cca.kind, cca: cca.kind, transport: "tcp", entry, base_rtt: 0.04, start: Number.parseFloat(start), stop: end, path: [0],
+    name: cca.kind,
+    cca: cca.kind,
+    transport: "tcp",
+    entry,
+    base_rtt: 0.04,
+    start: Number.parseFloat(start),
+    stop: end,
+    path: [0],
   }));
-  const links = [{ id: "bottleneck", rate: Number.parseFloat(scenario.topology.bottleneck.rate) * 1e6, overhead: 14, ends: [null, null] }];
+  const links = [
+    {
+      id: "bottleneck",
+      rate: Number.parseFloat(scenario.topology.bottleneck.rate) * 1e6,
+      overhead: 14,
+      ends: [null, null],
+    },
+  ];
   return {
-    scenario: { ...scenario, more }, warnings: [], flows, links, end, warmup: 0, sample_interval: end / SAMPLES, modes_every: 0.01,
-    limits: { seconds: 120, flows: 16, links: 64, rows: 200_000, packets: 6e6, events: 4e7 }, build: "fake",
+    scenario: { ...scenario, more },
+    warnings: [],
+    flows,
+    links,
+    end,
+    warmup: 0,
+    sample_interval: end / SAMPLES,
+    modes_every: 0.01,
+    limits: { seconds: 120, flows: 16, links: 64, rows: 200_000, packets: 6e6, events: 4e7 },
+    build: "fake",
   };
 }
 
 /** Sends windows round after round; who comes when the queue is full is halved. */
 function simulated({ scenario, end }) {
   const rate = (Number.parseFloat(scenario.topology.bottleneck.rate) * 1e6) / 12000;
-  const flows = scenario.flows.map(({ rtt, start }, k) => ({ base: Number.parseFloat(rtt) / 1e3, start: Number.parseFloat(start), window: 10, k }));
+  const flows = scenario.flows.map(({ rtt, start }, k) => ({
+    base: Number.parseFloat(rtt) / 1e3,
+    start: Number.parseFloat(start),
+    window: 10,
+    k,
+  }));
   const room = rate * flows[0].base * Number.parseFloat(Object.values(scenario.topology.bottleneck.queue)[1]);
   const step = end / SAMPLES;
   const [samples, links] = [[], []];
@@ -86,7 +134,13 @@ function simulated({ scenario, end }) {
       const active = on.includes(f);
       const rtt = f.base + Math.min(waiting, room) / rate;
       if (active) f.window += (step / rtt) * (f.window < rate * f.base * 0.5 ? f.window * 0.6 : 1 + f.k);
-      samples.push([now, f.k, active ? (Math.min(all / rtt, rate) * (f.window / all) * step * 1448) : 0, active ? f.window : NaN, active ? rtt : NaN]);
+      samples.push([
+        now,
+        f.k,
+        active ? Math.min(all / rtt, rate) * (f.window / all) * step * 1448 : 0,
+        active ? f.window : NaN,
+        active ? rtt : NaN,
+      ]);
     }
     links.push([now, 0, Math.min(waiting, room) * step, full ? 3 : 0, 0, 0, 0, n % 50 ? 0 : 2, 0, 1, 1]);
   }
@@ -99,30 +153,67 @@ function block(run) {
   const values = [];
   const table = (names, rows) => ({
     rows: rows.length,
-    columns: Object.fromEntries(names.map((name, k) => {
-      const at = values.length;
-      values.push(...rows.map((row) => row[k]));
-      return [name, at];
-    })),
+    columns: Object.fromEntries(
+      names.map((name, k) => {
+        const at = values.length;
+        values.push(...rows.map((row) => row[k]));
+        return [name, at];
+      }),
+    ),
   });
   const flows = run.scenario.flows.length;
   const each = (value) => Array.from({ length: flows }, (_, k) => value(k));
-  const mean = (k) => samples.filter(([, flow]) => flow === k).reduce((sum, row) => sum + row[2], 0) * 8e-6 / run.end;
+  const mean = (k) => (samples.filter(([, flow]) => flow === k).reduce((sum, row) => sum + row[2], 0) * 8e-6) / run.end;
   const all = each(mean).reduce((sum, value) => sum + value, 0);
   const index = {
     tables: {
       flow_samples: table(["time", "flow", "delivered_bytes", "cwnd", "srtt"], samples),
-      link_samples: table(["time", "link", "queue_time", "drops_overflow", "drops_aqm", "drops_policed", "drops_loss", "ce_marks", "sce_marks", "sojourn_sum", "sojourn_count"], links),
+      link_samples: table(
+        [
+          "time",
+          "link",
+          "queue_time",
+          "drops_overflow",
+          "drops_aqm",
+          "drops_policed",
+          "drops_loss",
+          "ce_marks",
+          "sce_marks",
+          "sojourn_sum",
+          "sojourn_count",
+        ],
+        links,
+      ),
     },
-    modes: run.scenario.flows.flatMap(({ cca, start }, flow) => (cca.kind !== "bbr" ? [] : [
-      ["startup", 0], ["drain", 0.5], ["probe_bw", 0.7], ["probe_rtt", 5], ["probe_bw", 5.2],
-    ].map(([mode, after]) => ({ flow, time: Number.parseFloat(start) + after, mode, phase: null })))),
+    modes: run.scenario.flows.flatMap(({ cca, start }, flow) =>
+      cca.kind !== "bbr"
+        ? []
+        : [
+            ["startup", 0],
+            ["drain", 0.5],
+            ["probe_bw", 0.7],
+            ["probe_rtt", 5],
+            ["probe_bw", 5.2],
+          ].map(([mode, after]) => ({ flow, time: Number.parseFloat(start) + after, mode, phase: null })),
+    ),
     summary: {
       flow: {
-        mean_throughput_l4: each(mean), bottleneck_share_l4: each((k) => mean(k) / all), mean_srtt_l4: each(() => 52.1), p95_rtt_l4: each(() => 61),
-        mean_cwnd_l4: each(() => 80), total_retransmissions_l4: each(() => 12), total_rtos_l4: each(() => 0), flow_completion_time_l4: each(() => null),
+        mean_throughput_l4: each(mean),
+        bottleneck_share_l4: each((k) => mean(k) / all),
+        mean_srtt_l4: each(() => 52.1),
+        p95_rtt_l4: each(() => 61),
+        mean_cwnd_l4: each(() => 80),
+        total_retransmissions_l4: each(() => 12),
+        total_rtos_l4: each(() => 0),
+        flow_completion_time_l4: each(() => null),
       },
-      link: { utilization_l1: [0.97], mean_qdisc_delay_l2: [8.1], p95_qdisc_delay_l2: [19.5], total_qdisc_drops_l2: [33], total_qdisc_marks_l2: [8] },
+      link: {
+        utilization_l1: [0.97],
+        mean_qdisc_delay_l2: [8.1],
+        p95_qdisc_delay_l2: [19.5],
+        total_qdisc_drops_l2: [33],
+        total_qdisc_marks_l2: [8],
+      },
       net: { mean_agg_throughput_l4: all, jains_fairness_of_means_throughput_l4: 0.8 },
     },
   };

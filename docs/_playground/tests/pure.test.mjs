@@ -24,8 +24,14 @@ test("quantities are numbers in the unit that is asked for, whatever unit they a
 });
 
 test("numbers are shown short, and what is undefined is not shown as zero", () => {
-  assert.deepEqual([17.23456, 0.1055, 123456.7, 0].map((value) => shown(value)), ["17.23", "0.1055", "123457", "0"]);
-  assert.deepEqual([null, NaN].map((value) => shown(value)), ["–", "–"]);
+  assert.deepEqual(
+    [17.23456, 0.1055, 123456.7, 0].map((value) => shown(value)),
+    ["17.23", "0.1055", "123457", "0"],
+  );
+  assert.deepEqual(
+    [null, NaN].map((value) => shown(value)),
+    ["–", "–"],
+  );
 });
 
 test("a slider stands at the stop next to a value", () => {
@@ -35,7 +41,10 @@ test("a slider stands at the stop next to a value", () => {
 
 test("changes of an address apply to a model, and others are refused by name", () => {
   const model = changed(FIRST, { buffer: "8", flow2: "reno", rtt1: "100", queue: "codel", ecn: "on" });
-  assert.deepEqual([model.buffer, model.flows[1].cca, model.flows[0].rtt, model.queue, model.ecn], [8, "reno", 100, "codel", true]);
+  assert.deepEqual(
+    [model.buffer, model.flows[1].cca, model.flows[0].rtt, model.queue, model.ecn],
+    [8, "reno", 100, "codel", true],
+  );
   assert.equal(FIRST.buffer, 0.5);
   for (const bad of [{ flow9: "reno" }, { flow1: "nothing" }, { buffer: "much" }, { queue: "" }, { __proto__x: "1" }]) {
     assert.throws(() => changed(FIRST, bad), new RegExp(Object.keys(bad)[0]));
@@ -76,7 +85,9 @@ test("a clock starts anew at the end, keeps to the run, and leaves a whole one w
 
 test("differences are the lines that one text has alone", () => {
   assert.deepEqual(differing("a\nb\nc", "a\nx\nc\nd"), [
-    { only: "A", line: "b" }, { only: "B", line: "x" }, { only: "B", line: "d" },
+    { only: "A", line: "b" },
+    { only: "B", line: "x" },
+    { only: "B", line: "d" },
   ]);
   assert.deepEqual(differing("a\n\nb", "a\nb"), []);
 });
@@ -88,28 +99,71 @@ test("rows of a block go to their flows and links", () => {
   const columns = columnsOf(engine.finish());
   const series = seriesOf(opened, columns);
   const { flow_samples: rows } = columns.tables;
-  assert.deepEqual(series.flows.map(({ name }) => name), ["BBR", "Cubic", "Reno"]);
+  assert.deepEqual(
+    series.flows.map(({ name }) => name),
+    ["BBR", "Cubic", "Reno"],
+  );
   assert.equal(series.time.length, 200);
   assert.equal(series.window[2][150], rows.cwnd[3 * 150 + 2]);
   assert.ok(Math.abs(series.throughput[1][100] - (rows.delivered_bytes[301] * 8e-6) / 0.05) < 1e-9);
-  assert.equal(series.events.full.reduce((sum, n) => sum + n), columns.tables.link_samples.drops_overflow.reduce((sum, n) => sum + n));
+  assert.equal(
+    series.events.full.reduce((sum, n) => sum + n),
+    columns.tables.link_samples.drops_overflow.reduce((sum, n) => sum + n),
+  );
   assert.deepEqual(series.flows[0].modes.map(({ word, to }) => [word, to]).at(-1), ["probe_bw", 10]);
 });
 
 test("what the form writes comes back as its model", () => {
   const engine = new Engine(fakeExports);
   for (const queue of Object.keys(QUEUES)) {
-    const model = { ...FIRST, queue, loss: 0.1, ecn: true, flows: Object.keys(CONTROLS).slice(0, 8).map((cca, k) => ({ cca, rtt: 10 + k, start: k })) };
+    const model = {
+      ...FIRST,
+      queue,
+      loss: 0.1,
+      ecn: true,
+      flows: Object.keys(CONTROLS)
+        .slice(0, 8)
+        .map((cca, k) => ({ cca, rtt: 10 + k, start: k })),
+    };
     assert.deepEqual(modelOf(engine.open(textOf(model)).scenario), model);
   }
 });
 
 test("a model of something else is none", () => {
   const scenario = new Engine(fakeExports).open(textOf(FIRST)).scenario;
-  const other = (change) => { const copy = structuredClone(scenario); change(copy); return modelOf(copy); };
-  assert.equal(other((copy) => { copy.topology = { kind: "graph" }; }), null);
-  assert.equal(other((copy) => { copy.topology.bottleneck.queue.limit = "40 packets"; }), null);
-  assert.equal(other((copy) => { copy.flows[0].cca = null; }), null);
-  assert.equal(other((copy) => { copy.flows = Array(9).fill(copy.flows[0]); }), null);
-  assert.equal(other((copy) => { copy.topology.bottleneck.rate = undefined; }), null);
+  const other = (change) => {
+    const copy = structuredClone(scenario);
+    change(copy);
+    return modelOf(copy);
+  };
+  assert.equal(
+    other((copy) => {
+      copy.topology = { kind: "graph" };
+    }),
+    null,
+  );
+  assert.equal(
+    other((copy) => {
+      copy.topology.bottleneck.queue.limit = "40 packets";
+    }),
+    null,
+  );
+  assert.equal(
+    other((copy) => {
+      copy.flows[0].cca = null;
+    }),
+    null,
+  );
+  assert.equal(
+    other((copy) => {
+      copy.flows = Array(9).fill(copy.flows[0]);
+    }),
+    null,
+  );
+  assert.equal(
+    other((copy) => {
+      copy.topology.bottleneck.rate = undefined;
+    }),
+    null,
+  );
 });
