@@ -133,7 +133,7 @@ class Spool:
                 prefix=_PREFIX, suffix=_SUFFIX, dir=self._below, ignore_cleanup_errors=True
             )
             with suppress(OSError):  # without locks nobody can tell, and nothing is removed
-                weakref.finalize(self, os.close, _locked(Path(made.name), fcntl.LOCK_EX))
+                weakref.finalize(self, os.close, locked(Path(made.name), fcntl.LOCK_EX))
             if Path(made.name).exists():  # else it was taken for that of somebody dead
                 self._directory = made
         return Path(self._directory.name) / name
@@ -167,20 +167,21 @@ def clear_dead(below: Path) -> None:
     """Removes the temporary directories below one whose processes are dead: the system gives up
     their locks however they end.
     """
-    for left in below.glob(f"{_PREFIX}*{_SUFFIX}"):
+    for left in below.glob(f".*{_SUFFIX}/"):
         with suppress(OSError):  # it is somebody's, or no directory
-            lock = _locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock = locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
             try:
                 shutil.rmtree(left)
             finally:
                 os.close(lock)
 
 
-def _locked(directory: Path, how: int) -> int:
-    """A descriptor of a directory that locks it."""
+def locked(directory: Path, how: int) -> int:
+    """A descriptor of a directory that locks it so, if at all."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        fcntl.flock(descriptor, how)
+        if how:
+            fcntl.flock(descriptor, how)
     except OSError:
         os.close(descriptor)
         raise

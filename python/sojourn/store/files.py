@@ -38,12 +38,12 @@ def write_together(directory: Path, files: Mapping[str, Write]) -> None:
         for name, write in files.items():
             partials[name] = _temporary(directory)
             write(partials[name])
-            _sync(partials[name])
+            sync(partials[name])
         for name in partials:
             _make_way(directory, PurePath(name))
         for name, partial in partials.items():
             partial.replace(directory / name)
-        _sync(directory)
+        sync(directory)
     except BaseException:
         for partial in partials.values():
             with contextlib.suppress(OSError):
@@ -100,7 +100,8 @@ def _temporary(directory: Path) -> Path:
     return partial
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Has the system write a file, or the names in a directory, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

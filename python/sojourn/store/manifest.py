@@ -13,8 +13,10 @@ import polars as pl
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.store.batches import Batches
 from sojourn.store.files import write_atomically, write_json
+from sojourn.store.layout import MANIFEST
+from sojourn.store.replacement import settle
 
-FILE = "manifest.json"
+FILE = MANIFEST
 #: Version of the layout of result directories.
 FORMAT = 2
 #: Its further keys depend on the kind of directory, whose owner knows what they hold.
@@ -62,6 +64,7 @@ def read(directory: Path) -> Manifest:
 
     """
     path = directory / FILE
+    settle(directory)
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):

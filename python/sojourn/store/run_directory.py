@@ -24,8 +24,9 @@ from sojourn.spool import LONG, OnDisk
 from sojourn.store import manifest
 from sojourn.store.difference import difference
 from sojourn.store.files import Write, copy, write_together
+from sojourn.store.layout import clear_derived, clear_tree, remove
 from sojourn.store.location import is_remote
-from sojourn.store.place import UNFINISHED, Tenant, clear_derived, clear_tree, remove
+from sojourn.store.place import UNFINISHED, Tenant
 from sojourn.transfers import numbered
 
 KIND = "run"
@@ -58,7 +59,7 @@ def tenant(scenario: Scenario, origin: Origin | None = None) -> Tenant:
         return difference(_unrecorded(found["scenario"]), _unrecorded(identity["scenario"]))
 
     name = f"{scenario.name}-{here['backend']}" if here else scenario.name
-    return Tenant(KIND, name, name, identity, differs)
+    return Tenant(KIND, name, name, identity, differs, grows=False)
 
 
 def save(result: Measured, directory: Path) -> None:

@@ -19,8 +19,8 @@ from sojourn.interruption import deferred
 from sojourn.metrics import metrics
 from sojourn.store import manifest, rows
 from sojourn.store.batches import Batches, Warn
+from sojourn.store.layout import clear_derived
 from sojourn.store.lock import exclusive
-from sojourn.store.place import clear_derived
 from sojourn.store.renew import renew
 from sojourn.store.samples import Samples
 from sojourn.sweeps import known
