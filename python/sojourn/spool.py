@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from sojourn.disk import naming
 from sojourn.metrics.columns import Column, Table
 
 #: Rows from which on the core passes samples on, and a stored table is read column by column.
@@ -116,14 +117,15 @@ class Spool:
         parts = self._parts.setdefault(name, [])
         path = self.path(f"{name}-{len(parts):09}")
         rows = rows.cast(self._schemas.setdefault(name, rows.schema))
-        rows.write_parquet(path, row_group_size=_GROUP)
+        with naming(path):
+            rows.write_parquet(path, row_group_size=_GROUP)
         parts.append(path)
 
     def append(self, name: str, content: bytes) -> None:
         """Writes the next bytes of a file that is none of rows."""
         path = self.path(name)
         path.parent.mkdir(exist_ok=True)
-        with path.open("ab") as file:
+        with naming(path), path.open("ab") as file:
             file.write(content)
 
     def path(self, name: str) -> Path:
@@ -147,7 +149,7 @@ class Spool:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """The rows of a table that has been written."""
-        return pl.scan_parquet(self._parts[name])
+        return pl.scan_parquet(self._parts[name], glob=False)
 
     def whole(self, rest: Mapping[str, Table]) -> dict[str, Table]:
         """The core's tables, of some of which it has passed the first rows on while it ran: with

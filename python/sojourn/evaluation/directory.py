@@ -51,7 +51,9 @@ def load(directory: Path) -> Comparison:
     """Reads a comparison back; what was stored before there were families is one."""
     content = manifest.read(directory)
     types = dict.fromkeys(_TEXTS, pl.String)
-    table = pl.read_csv(directory / TABLE, schema_overrides=types, infer_schema_length=None)
+    table = pl.read_csv(
+        directory / TABLE, schema_overrides=types, infer_schema_length=None, glob=False
+    )
     table = csv_table.to_frame(table)
     if "family" not in table.columns:
         table = table.with_columns(family=pl.lit("key"))

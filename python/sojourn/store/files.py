@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 
+from sojourn.disk import naming
 from sojourn.store import location
 from sojourn.store.location import is_remote
 
@@ -36,13 +37,15 @@ def write_together(directory: Path, files: Mapping[str, Write]) -> None:
     partials: dict[str, Path] = {}
     try:
         for name, write in files.items():
-            partials[name] = _temporary(directory)
-            write(partials[name])
-            sync(partials[name])
+            with naming(directory / name):
+                partials[name] = _temporary(directory)
+                write(partials[name])
+                sync(partials[name])
         for name in partials:
             _make_way(directory, PurePath(name))
         for name, partial in partials.items():
-            partial.replace(directory / name)
+            with naming(directory / name):
+                partial.replace(directory / name)
         sync(directory)
     except BaseException:
         for partial in partials.values():
@@ -104,6 +107,7 @@ def sync(path: Path) -> None:
     """Has the system write a file, or the names in a directory, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        with naming(path):
+            os.fsync(handle)
     finally:
         os.close(handle)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from sojourn.disk import told
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.spool import clear_dead
 from sojourn.store import manifest
@@ -181,6 +182,7 @@ def choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms
     """
     if out is not None or force:
         directory = out or RESULTS / tenant.name
+        _check_name(directory, terms)
         if (conflict := tenant.conflict(directory)) and not force:
             raise ScenarioError(
                 f"{terms.directory} {directory}: {conflict}; give another directory, or "
@@ -196,6 +198,18 @@ def choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms
     if first:
         say(f"{first}; results go to {directory} ({terms.force} would replace what is there)")
     return directory
+
+
+def _check_name(directory: Path, terms: Terms) -> None:
+    """Refuses a path that the system or the library of tables cannot take."""
+    named = f"{terms.directory} {directory}"
+    try:
+        str(directory).encode()
+        directory.exists()
+    except UnicodeEncodeError:
+        raise ScenarioError(f"{named}: is no UTF-8, in which tables are named; rename it") from None
+    except OSError as error:
+        raise ScenarioError(f"{terms.directory} {told(error)}") from None
 
 
 def check_writable(directory: Path, named: str, terms: Terms = COMMAND) -> None:
@@ -214,10 +228,9 @@ def check_writable(directory: Path, named: str, terms: Terms = COMMAND) -> None:
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
-        raise ScenarioError(
-            f"{named}: cannot be written: {error.strerror}; give another directory with "
-            f"{terms.directory}"
-        ) from None
+        why = told(OSError(error.errno, error.strerror))
+        remedy = "" if "(--out)" in why else f"; give another directory with {terms.directory}"
+        raise ScenarioError(f"{named}: cannot be written: {why}{remedy}") from None
     _check_links(directory, named)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from sojourn import _internal
+from sojourn.disk import reading, scan
 from sojourn.errors import SojournError
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
@@ -143,14 +144,14 @@ def load(directory: Path) -> Measured:
     names = [*TABLES, *([NODES] if content["network"].get("nodes") else [])]
     names += [ARRIVALS] if canonical.get("arrivals") else []
     paths = {name: directory / f"{name}.parquet" for name in [*names, TRANSFERS, *SCHEMAS]}
-    tables = {name: _columns(paths[name], pl.scan_parquet(paths[name])) for name in names}
+    tables = {name: _columns(paths[name], scan(paths[name])) for name in names}
     if canonical.get("arrivals"):
-        rows = numbered(pl.scan_parquet(paths[TRANSFERS]), canonical)
+        rows = numbered(scan(paths[TRANSFERS]), canonical)
         tables[TRANSFERS] = _columns(paths[TRANSFERS], rows)
     data = RunData(canonical, tables, content["network"])
     written = {name: paths[name] for name in SCHEMAS if paths[name].exists()}
     files = _recorded(directory)
-    record = Record({name: pl.scan_parquet(path) for name, path in written.items()}, files)
+    record = Record({name: scan(path) for name, path in written.items()}, files)
     scenario = Scenario(content["document"], content["scenario"])
     origin, programs = content.get("origin"), _programs(directory, content)
     return Measured(scenario, data, content["timing"], record, origin, programs)
@@ -172,11 +173,9 @@ def _recorded(directory: Path) -> dict[str, Path]:
 
 def _columns(path: Path, rows: pl.LazyFrame) -> Table:
     """The columns of a file that is read as ``rows``."""
-    try:
+    with reading(path):
         long = OnDisk(rows)
         if long.height >= LONG:
             return long
         frame = rows.collect()
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise SojournError(f"{path}: cannot be read: {error}") from None
     return {column.name: column.to_numpy() for column in frame}
