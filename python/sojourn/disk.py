@@ -5,6 +5,7 @@ takes a path for a pattern, and tells of a full disk as of a damaged file.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 from collections.abc import Iterator
@@ -70,6 +71,24 @@ def naming(path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Around what writes a file, of which Polars may not say why it cannot.
+
+    Raises:
+        OSError: if the system says why.
+        SojournError: if not.
+
+    """
+    try:
+        with naming(path):
+            yield
+    except pl.exceptions.PolarsError as error:
+        raise SojournError(
+            f"{path}: cannot be written ({error}): free some space, {_ELSEWHERE}"
+        ) from error
+
+
+@contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Around what reads a table.
 
@@ -103,6 +122,20 @@ def read(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     with reading(path):
         return pl.read_parquet(path, columns=columns, glob=False)
+
+
+def write(frame: pl.DataFrame, path: Path, row_group_size: int | None = None) -> None:
+    """Writes a table by one call of the system: where Polars does, by several threads, it may wait
+    forever once the disk has failed.
+
+    Raises:
+        OSError: if it cannot be written, with the path.
+
+    """
+    content = io.BytesIO()
+    frame.write_parquet(content, row_group_size=row_group_size)
+    with naming(path):
+        path.write_bytes(content.getbuffer())
 
 
 def _number(error: BaseException) -> int | None:

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from sojourn.disk import naming
+from sojourn.disk import naming, write
 from sojourn.metrics.columns import Column, Table
 
 #: Rows from which on the core passes samples on, and a stored table is read column by column.
@@ -117,8 +117,7 @@ class Spool:
         parts = self._parts.setdefault(name, [])
         path = self.path(f"{name}-{len(parts):09}")
         rows = rows.cast(self._schemas.setdefault(name, rows.schema))
-        with naming(path):
-            rows.write_parquet(path, row_group_size=_GROUP)
+        write(rows, path, _GROUP)
         parts.append(path)
 
     def append(self, name: str, content: bytes) -> None:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 
-from sojourn.disk import naming
+from sojourn.disk import naming, writing
 from sojourn.store import location
 from sojourn.store.location import is_remote
 
@@ -37,7 +37,7 @@ def write_together(directory: Path, files: Mapping[str, Write]) -> None:
     partials: dict[str, Path] = {}
     try:
         for name, write in files.items():
-            with naming(directory / name):
+            with writing(directory / name):
                 partials[name] = _temporary(directory)
                 write(partials[name])
                 sync(partials[name])

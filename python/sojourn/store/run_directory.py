@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from sojourn import _internal
-from sojourn.disk import reading, scan
+from sojourn.disk import reading, scan, write
 from sojourn.errors import SojournError
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
@@ -81,7 +81,7 @@ def save(result: Measured, directory: Path) -> None:
     }
     files: dict[str, Write] = {
         **{f"{name}.parquet": _writer(table) for name, table in tables.items()},
-        **{f"{name}.parquet": frame.write_parquet for name, frame in metrics.items()},
+        **{f"{name}.parquet": partial(write, frame) for name, frame in metrics.items()},
         **{f"{name}.parquet": rows.sink_parquet for name, rows in result.record.tables.items()},
         **{name: partial(shutil.copyfile, path) for name, path in result.record.files.items()},
     }
@@ -118,7 +118,7 @@ def _tables_of(data: RunData) -> dict[str, Table]:
 def _writer(table: Table) -> Write:
     if isinstance(table, OnDisk):
         return table.write
-    return pl.DataFrame(dict(table)).write_parquet
+    return partial(write, pl.DataFrame(dict(table)))
 
 
 def _unrecorded(scenario: Document) -> Document:
