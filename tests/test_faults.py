@@ -38,6 +38,15 @@ def test_some_failing_calls_cost_no_results(disk: Path) -> None:
     assert attempts(disk, 43, *QUICK) == ""
 
 
+@pytest.mark.needs("compiler")
+def test_drawn_faults_cost_no_results(disk: Path) -> None:
+    preloaded = {**os.environ, "LD_PRELOAD": str(disk)}
+    command = [sys.executable, FAULTS / "simulator.py", "0", "50"]
+    done = subprocess.run(command, env=preloaded, capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+    assert "50 seeds from 0, 0 failed" in done.stderr
+
+
 @pytest.mark.long
 @pytest.mark.needs("compiler")
 @pytest.mark.parametrize("name", [*QUICK, "plot"])

@@ -26,7 +26,7 @@ from sojourn.disk import read, scan
 from sojourn.errors import SojournError
 from sojourn.literal import printable
 from sojourn.store import lease
-from sojourn.store.files import PARTIAL, write_atomically
+from sojourn.store.files import clear_partial, write_atomically
 from sojourn.store.location import is_remote, local
 
 DIRECTORY = "runs"
@@ -127,8 +127,7 @@ class Batches:
     def remove_partial(self) -> None:
         """Removes the files that a killed writer has not finished."""
         if not is_remote(self.directory):
-            for partial in self.directory.glob(f".*{PARTIAL}"):
-                partial.unlink()
+            clear_partial(self.directory)
 
     def whole(self) -> list[Path]:
         """The undamaged files but those that a merged one holds."""

@@ -75,6 +75,13 @@ def _put_together(directory: Path, files: Mapping[str, Write]) -> None:
             location.write(directory / name, (Path(here) / name).read_bytes())
 
 
+def clear_partial(directory: Path) -> None:
+    """Removes the files that a killed process has not finished."""
+    for left in directory.glob(f".*{PARTIAL}"):
+        if not left.is_dir():
+            left.unlink(missing_ok=True)
+
+
 def copy(source: Path) -> Write:
     """Writes the same with the same permissions, whoever may look meanwhile."""
 

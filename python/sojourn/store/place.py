@@ -23,7 +23,7 @@ from sojourn.disk import told
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.spool import clear_dead
 from sojourn.store import manifest
-from sojourn.store.files import PARTIAL
+from sojourn.store.files import PARTIAL, clear_partial
 from sojourn.store.held import holding, is_held, shared
 from sojourn.store.layout import OURS, TREES, clear, clear_tree, has_results
 from sojourn.store.location import is_remote, write
@@ -263,6 +263,8 @@ def _announced(tenant: Tenant, directory: Path, *, force: bool) -> Iterator[bool
     with ExitStack() as stack:
         with exclusive(directory, lambda: None):
             mine = force or not tenant.conflict(directory)
+            if not is_remote(directory) and not is_held(directory):
+                clear_partial(directory)
             there = (directory / manifest.FILE).exists()
             if mine and (not there or is_abandoned(directory, _read(directory))):
                 manifest.write(directory, tenant.kind, {UNFINISHED: True, **tenant.identity})
