@@ -167,6 +167,7 @@ def _growing(tenant: Tenant, directory: Path, say: Say) -> Iterator[Path]:
                 clear_tree(new)
                 new.mkdir(exist_ok=True)
                 continue
+            clear_partial(new)
             if not (new / manifest.FILE).exists():
                 manifest.write(new, tenant.kind, {UNFINISHED: True, **tenant.identity})
             yield new
