@@ -1,6 +1,6 @@
 """What a machine may lack that tests need, and how it is found out.
 
-A test says what it needs with ``@pytest.mark.needs("chromium")``. Where that is lacking, and
+A test says what it needs with ``@pytest.mark.needs("site")``. Where that is lacking, and
 nowhere else, `conftest.py` skips it, and says so. As a program this prints the names of what is
 there, which tests in Rust get as ``SOJOURN_REQUIRE``: who needs it fails in place of being skipped.
 """
@@ -81,6 +81,16 @@ def _slurm() -> str:
     return programs("munged", "slurmctld", "slurmd", "sbatch", "sinfo", package=package)()
 
 
+def _site() -> str:
+    """The documentation's site, and a browser to look at pages with."""
+    missing = [
+        name for name in ("sphinx", "playwright", "axe_playwright_python") if not find_spec(name)
+    ]
+    if missing:
+        return f"no {', '.join(missing)} (make site)"
+    return "" if BROWSER else "no chromium (Debian: chromium)"
+
+
 def _virtual_kernel() -> str:
     from sojourn.backends.kernel import On
     from sojourn.errors import ScenarioError
@@ -111,12 +121,16 @@ CAPABILITIES: dict[str, Probe] = {
     "openssl": programs("openssl", package="openssl"),
     "tc": programs("tc", package="iproute2"),
     "tshark": programs("tshark", package="tshark"),
-    "chromium": where(BROWSER is not None, "no chromium (Debian: chromium)"),
+    "site": _site,
     "kernel-sources": where(
         KERNEL_SOURCES.exists(), f"no {KERNEL_SOURCES} (Debian: linux-source-6.1)"
     ),
     "virtual-kernel": _virtual_kernel,
     "slurm": _slurm,
+    "notebooks": where(
+        all(find_spec(name) for name in ("nbclient", "ipykernel")),
+        "the extra `site` is not installed",
+    ),
     "graphillion": where(find_spec("graphillion") is not None, "it is not installed"),
     "oldest-python": where(sys.version_info[:2] == (3, 11), "this is a later Python"),
 }

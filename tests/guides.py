@@ -5,6 +5,7 @@ One of each kind is scaffolded in a copy of the checkout, built, and put through
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -26,6 +27,9 @@ COPY = ROOT / "target" / "guides"
 # Its own: Cargo takes the copy's packages and the checkout's for the same.
 TARGET = COPY / "target"
 EXTENSION = Path(_internal.__file__).name
+#: What is built of the copy. Tests name it, too: with other packages Cargo may give the crates' own
+#: dependencies other features, and compile all of them again.
+MODULE = ("-p", "sojourn-py", "--features", "pyo3/extension-module")
 PARTS = dict(_internal.engine_parts())
 CRATES = [f"crates/{name}/src/" for name in sorted(PARTS.keys() - {checkout.LOCK})]
 BASES = ("", *CRATES, "python/sojourn/")
@@ -72,7 +76,6 @@ def copy() -> Iterator[None]:
         (COPY / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, COPY / name, follow_symlinks=False)
     shutil.copy2(Path(_internal.__file__), COPY / "python/sojourn" / EXTENSION)
-    take_compiled()
     yield
     shutil.rmtree(COPY)
 
@@ -80,6 +83,13 @@ def copy() -> Iterator[None]:
 def take_compiled() -> None:
     """What the checkout has compiled of other people's crates, which nothing here changes."""
     compiled = ROOT / "target" / "debug"
+    compiled.mkdir(parents=True, exist_ok=True)
+    with (compiled / ".cargo-lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as Cargo does that compiles there
+        _take(compiled)
+
+
+def _take(compiled: Path) -> None:
     locked = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))["package"]
     theirs = {package["name"] for package in locked if "source" in package}
     for fingerprint in (compiled / ".fingerprint").glob("*-*"):
@@ -144,10 +154,11 @@ def test_the_guide_has_a_row_for_every_kind() -> None:
 
 
 def test_what_was_scaffolded_builds() -> None:
+    take_compiled()
     for name in PARTS.keys() - {checkout.LOCK}:
         with (COPY / "crates" / name / "src" / "lib.rs").open("a") as file:
             file.write("// Changed.\n")
-    cargo("build", "-q", "-p", "sojourn-py", "--features", "pyo3/extension-module")
+    cargo("build", "-q", *MODULE)
     library = next((TARGET / "debug").glob("lib_internal.*[!d]"))
     shutil.copy2(library, COPY / "python/sojourn" / EXTENSION)
     listed = "".join(sojourn("list", kind) for kind in CORE_KINDS)
@@ -165,7 +176,7 @@ def test_the_build_names_each_crate_that_changed() -> None:
 
 
 def test_what_was_scaffolded_conforms() -> None:
-    suite = ("test", "-q", "-p", "sojourn-catalogue", "--test", "all", "--")
+    suite = ("test", "-q", *MODULE, "-p", "sojourn-catalogue", "--test", "all", "--")
     cargo(*suite, "scenario_docs", BLESS="1")
     printed = cargo(*suite, "conformance::", "scenario_docs", "random_scenarios", CCA="my-cca")
     assert "0 failed" in printed
@@ -199,7 +210,7 @@ def test_what_was_scaffolded_runs(arguments: tuple[str, ...], tmp_path: Path) ->
 def test_what_was_scaffolded_has_a_page(kind: str) -> None:
     run(sys.executable, "-m", "tools.pages", f"my-{kind}")
     pages = {"cca": "ccas/my-cca.md", "queue": "queues/my-queue.md", "topology": "topologies.md"}
-    text = (COPY / "docs" / pages[kind]).read_text(encoding="utf-8")
+    text = (COPY / "docs/reference" / pages[kind]).read_text(encoding="utf-8")
     figure = re.search(rf"!\[my-{kind} at work\]\((.*?)\)", text)
     assert figure
-    assert ((COPY / "docs" / pages[kind]).parent / figure[1]).stat().st_size > 5_000
+    assert ((COPY / "docs/reference" / pages[kind]).parent / figure[1]).stat().st_size > 5_000

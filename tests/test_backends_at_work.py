@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import time
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from sojourn.origin import ran_on
 from sojourn.report import report
 from sojourn.store.samples import Samples
 from sojourn.sweeps.work import Identified, Run
+from test_live import own_namespaces, wait_for
 
 
 @pytest.fixture
@@ -62,7 +62,6 @@ def test_a_cluster_makes_the_runs_of_the_same_backend_only(
         wanted(Identified("key", ({}, 0), "{}", None))
 
 
-@pytest.mark.alone
 @pytest.mark.concurrent
 @pytest.mark.needs("live")
 def test_a_live_sweep(file: Path) -> None:
@@ -80,7 +79,11 @@ def test_a_live_sweep(file: Path) -> None:
 def test_an_interrupted_live_sweep_ends_at_once(file: Path) -> None:
     arguments = ("sweep", file, "--backend", "live", "--set", 'duration="300 s"')
     process = subprocess.Popen(line(*arguments), cwd=file.parent, stderr=subprocess.PIPE, text=True)
-    time.sleep(4)
+    # A first namespace shows that live runs are permitted.
+    is_claimed = wait_for(lambda: [*file.parent.glob("results/*/*")], while_alive=process)
+    runs = wait_for(lambda: own_namespaces(process.pid), while_alive=process)
+    assert is_claimed
+    assert runs
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130, told

@@ -17,7 +17,7 @@ case "$*" in *"$FAILS"*) exit 2 ;; esac
 case "$*" in *" test") printf "$TOLD" ;; esac
 """
 SKIPPED = (
-    "skipped: tests/test_a.py::test_b[x y]: needs chromium: no chromium\n",
+    "skipped: tests/test_a.py::test_b[x y]: needs site: no chromium\n",
     "skipped: sojourn-live a_test: needs live: not permitted\n",
 )
 
@@ -41,15 +41,15 @@ def run(place: Path, fails: str, told: str) -> tuple[int, str]:
 @pytest.mark.parametrize("fails", ["nothing", "setup", "check"])
 def test_all_targets_are_made_and_timed_whatever_fails(tmp_path: Path, fails: str) -> None:
     status, told = run(tmp_path, fails, "")
-    targets = ["check test-wheel", "test", "test-guides test-core-alone"]
-    made = r"made --keep-going (?:--jobs 2 --output-sync=target )?([a-z -]+)\n"
+    targets = ["test-site test-guides test-wheel check test-core-alone", "test"]
+    made = r"made --keep-going (?:--jobs 3 --output-sync=target )?([a-z -]+)\n"
     assert re.findall(made, told)[-len(targets) :] == targets
     seconds = re.findall(r"^ +\d+ s  (.*)$", told, flags=re.MULTILINE)
     assert seconds == ["build", *targets, "in all"]
     *_, skipped, last = told.splitlines()
     assert skipped == "no test was skipped"
     assert (status, last) == (
-        (1, "failed: check test-wheel") if fails == "check" else (0, "all passed")
+        (1, f"failed: {targets[0]}") if fails == "check" else (0, "all passed")
     )
 
 

@@ -19,7 +19,7 @@ import pytest
 import sojourn
 from conftest import Offspring
 
-pytestmark = [pytest.mark.alone, pytest.mark.concurrent]
+pytestmark = pytest.mark.concurrent
 T = TypeVar("T")
 SCENARIO = """
 name = "live"
@@ -54,6 +54,7 @@ def live(*arguments: object) -> str:
     return done.stdout
 
 
+@pytest.mark.alone
 @pytest.mark.needs("live")
 def test_a_live_run_prints_and_stores_what_a_simulated_one_does(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -76,6 +77,7 @@ def test_a_live_run_prints_and_stores_what_a_simulated_one_does(file: Path, tmp_
     assert "--force" in again.stderr
 
 
+@pytest.mark.alone
 @pytest.mark.needs("live")
 def test_both_backends_are_compared(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -124,6 +126,7 @@ def test_without_permission_it_is_said_what_is_missing(
     assert not list(tmp_path.glob("out/[!.]*"))
 
 
+@pytest.mark.alone
 @pytest.mark.needs("live")
 def test_what_the_kernel_says_of_limits_is_shown(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -160,7 +163,7 @@ def test_nothing_is_left_of_a_run_that_is_ended(
     assert present() == before
 
 
-def wait_for(what: Callable[[], T], while_alive: subprocess.Popen[bytes] | None = None) -> T:
+def wait_for(what: Callable[[], T], while_alive: subprocess.Popen[Any] | None = None) -> T:
     """What it gives as soon as that is something, or after 20 s."""
     until = time.monotonic() + 20
     while not (found := what()) and time.monotonic() < until:

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
-    pytest.mark.alone,
     pytest.mark.concurrent,
     pytest.mark.needs("bpf-compiler"),
     pytest.mark.usefixtures("kernel_controls"),
@@ -37,6 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.alone
 @pytest.mark.needs("live", "bpf")
 def test_a_bpf_control_runs_and_is_gone_afterwards(folder: Path, tmp_path: Path) -> None:
     before = CONTROLS.read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ import sojourn
 from conftest import Offspring
 from test_live import SCENARIO, command, live, wait_for
 
-pytestmark = [pytest.mark.alone, pytest.mark.concurrent, pytest.mark.needs("live")]
+pytestmark = [pytest.mark.concurrent, pytest.mark.needs("live")]
 BYTES = 5_000_000
 
 
@@ -54,6 +54,7 @@ raise SystemExit(7)
 """
 
 
+@pytest.mark.alone
 def test_a_programs_traffic_passes_and_its_status_comes_back(file: Path) -> None:
     done = started(file, "--", sys.executable, "-c", TRANSFER)
     assert done.returncode == 7, done.stderr
@@ -71,6 +72,7 @@ def test_a_programs_traffic_passes_and_its_status_comes_back(file: Path) -> None
     assert flow["mean_cwnd_l4"] is None  # the program's own socket is not asked
 
 
+@pytest.mark.alone
 @pytest.mark.needs("iperf3")
 def test_iperf3_fills_the_link_and_its_queue_is_seen(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -117,6 +119,7 @@ def answered(address: str) -> tuple[str, ...]:
     return ("--", sys.executable, "-c", ANSWER, address, str(BYTES))
 
 
+@pytest.mark.alone
 def test_what_goes_over_the_loopback_is_told(file: Path) -> None:
     done = started(file, *answered("localhost"))
     assert (done.returncode, int(done.stdout)) == (0, BYTES), done.stderr
@@ -128,6 +131,7 @@ def test_what_goes_over_the_loopback_is_told(file: Path) -> None:
     assert "SOJOURN_RECEIVER in the place of localhost" in done.stderr
 
 
+@pytest.mark.alone
 def test_a_download_crosses_the_bottleneck_if_that_is_wanted(file: Path) -> None:
     done = started(file, "--download", *answered(""))
     assert (done.returncode, int(done.stdout)) == (0, BYTES), done.stderr
@@ -142,6 +146,7 @@ def test_a_download_crosses_the_bottleneck_if_that_is_wanted(file: Path) -> None
     assert result.links["mean_qdisc_delay_l2"][0] > 1
 
 
+@pytest.mark.alone
 def test_a_download_past_the_bottleneck_is_measured_and_told(file: Path) -> None:
     done = started(file, *answered(""))
     assert (done.returncode, int(done.stdout)) == (0, BYTES), done.stderr

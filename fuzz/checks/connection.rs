@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use sojourn_base::units::{Span, Time};
 use sojourn_sliq::udp::Message;
-use sojourn_sliq::wire::{Datagram, WINDOW, decode, encode};
+use sojourn_sliq::wire::{Datagram, MAX_DATAGRAM, WINDOW, decode, encode};
 use sojourn_sliq::{Config, Connection, Control, Copa, Cubic, Event, Role, StreamConfig};
 
 const STREAM: u8 = 1;
@@ -160,6 +160,13 @@ fn end(role: Role, initial_seq: u32, now: Time) -> Connection<Message> {
         ("cubic".to_owned(), Box::new(Cubic::new(now))),
         ("copa".to_owned(), Box::new(Copa::default())),
     ];
-    let (client, window, reject_outliers) = (7, WINDOW, false);
-    Connection::new(Config { role, client, initial_seq, controls, reject_outliers, window })
+    Connection::new(Config {
+        role,
+        client: 7,
+        initial_seq,
+        controls,
+        reject_outliers: false,
+        window: WINDOW,
+        largest: MAX_DATAGRAM,
+    })
 }

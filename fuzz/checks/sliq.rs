@@ -65,6 +65,7 @@ fn session(stream: Option<StreamConfig>, now: Time) -> Session {
         sink: Sink::counting(false),
         digest: false,
         give_up: Span::from_secs(60),
+        largest: MAX_DATAGRAM,
     };
     Session::new(setup, now).expect("the controls are known")
 }

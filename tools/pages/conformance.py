@@ -1,7 +1,7 @@
 """The page of the conformance suite.
 
-``python -m tools.pages.conformance`` runs it over the catalogue, and writes ``docs/conformance/``
-and ``docs/conformance.md``, which is rendered from what is there.
+``python -m tools.pages.conformance`` runs it over the catalogue, and writes
+``docs/explanation/conformance/`` and from that ``docs/explanation/conformance.md``.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from tools.pages import kept
 _INTRODUCTION = """\
 # Conformance
 
+Does a control or a queue discipline do what one of its kind must? Each goes through the same
+checks with its default parameters, so that they can be compared in the same runs, and yours with
+them: `sojourn conformance NAME` or `sojourn conformance my_control.py`. The tests fail if one
+misses a requirement without being listed as an exception below, or meets one that it is listed for.
+Exceptions are *in italics*.
+
 Every number is in [conformance/suite.csv](conformance/suite.csv), written as the page is by a
 command {stamp}.
-
-Every registered member, with its default parameters, goes through the same checks as any other of
-its kind: `sojourn conformance NAME`, and likewise with a control of your own,
-`sojourn conformance my_control.py`. The tests fail if one misses a requirement without being listed
-as an exception below, or meets one that it is listed for. Exceptions are *in italics*.
 """
 _KINDS = {
     "ccas": """\

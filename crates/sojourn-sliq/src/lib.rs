@@ -47,6 +47,8 @@ mod measure;
 mod payload;
 mod rtt;
 mod section;
+#[cfg(feature = "programs")]
+pub mod secure;
 mod stream;
 #[cfg(feature = "programs")]
 pub mod udp;

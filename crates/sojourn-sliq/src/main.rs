@@ -1,9 +1,9 @@
-//! `sojourn-sliq client|server`: a stream or a file between two hosts.
+//! `sojourn-sliq client|server|key`: a stream or a file between two hosts.
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use sojourn_sliq::udp::{Command, client, server};
+use sojourn_sliq::udp::{Command, client, key, server};
 
 /// A stream or a file between two hosts, over SLIQ.
 #[derive(Debug, Parser)]
@@ -17,6 +17,7 @@ fn main() -> ExitCode {
     let done = match Program::parse().command {
         Command::Client(options) => client(&options),
         Command::Server(options) => server(&options),
+        Command::Key(options) => key(&options).map(|()| true),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

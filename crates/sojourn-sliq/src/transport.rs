@@ -105,9 +105,15 @@ impl Registered for Sliq {
                 deadline: spec.deadline,
             };
             let controls = controls(role, init, catalogue)?;
-            let reject_outliers = spec.reject_outliers;
-            let (client, initial_seq, window) = (1, 0, WINDOW);
-            let config = Config { role, client, initial_seq, controls, reject_outliers, window };
+            let config = Config {
+                role,
+                client: 1,
+                initial_seq: 0,
+                controls,
+                reject_outliers: spec.reject_outliers,
+                window: WINDOW,
+                largest: MAX_DATAGRAM,
+            };
             Ok(Box::new(End::new(end, Connection::<Virtual>::new(config))))
         };
         Ok([end(Role::Client)?, end(Role::Server)?])

@@ -4,6 +4,8 @@
 mod connection;
 #[path = "../../../fuzz/checks/kept.rs"]
 mod kept;
+#[path = "../../../fuzz/checks/secure.rs"]
+mod secure;
 #[path = "../../../fuzz/checks/sliq.rs"]
 mod sliq;
 #[path = "../../../fuzz/checks/wire.rs"]
@@ -12,6 +14,11 @@ mod wire;
 #[test]
 fn connection_keeps_its_law() {
     kept::each("connection", connection::check);
+}
+
+#[test]
+fn secure_keeps_its_law() {
+    kept::each("secure", secure::check);
 }
 
 #[test]

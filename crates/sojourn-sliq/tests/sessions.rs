@@ -22,6 +22,7 @@ fn setup(cca: &[&str], stream: Option<StreamConfig>, bytes: u64) -> Setup {
         sink: Sink::counting(true),
         digest: true,
         give_up: Span::from_secs(5),
+        largest: sojourn_sliq::wire::MAX_DATAGRAM,
     }
 }
 

@@ -13,6 +13,7 @@ use super::arguments::{Image, Wanted};
 use super::calendar::{Calendar, Running};
 use super::card::Card;
 use super::console::Console;
+use super::counter::with_clock;
 use super::failure::{broken, doing, with_last_words};
 use super::guest::{Door, Guest};
 use crate::clock::Clock;
@@ -180,7 +181,7 @@ impl Machine {
         while !self.calendar.is_waiting() {
             if !self.booted || !self.calendar.listen()? {
                 self.check(stop)?;
-                self.check_length(late.get_or_insert_with(Clock::start))?;
+                self.check_length(late.get_or_insert_with(|| with_clock(Clock::start)))?;
                 self.attend(None)?;
             }
         }
@@ -189,7 +190,7 @@ impl Machine {
 
     /// Checks that a turn, which is late since the clock was started, does not take too long.
     fn check_length(&mut self, late: &Clock) -> Result<(), Error> {
-        let taken = Duration::from_nanos(late.now().as_nanos());
+        let taken = Duration::from_nanos(with_clock(|| late.now()).as_nanos());
         let Some(after) = self.longest.filter(|longest| self.booted && taken > *longest) else {
             return Ok(());
         };

@@ -16,6 +16,7 @@ mod calendar;
 mod card;
 mod console;
 pub mod control;
+mod counter;
 mod devices;
 mod digest;
 mod doings;

@@ -8,13 +8,14 @@ use sojourn_base::error::FieldError;
 use sojourn_base::units::Time;
 use sojourn_net::node;
 use sojourn_net::record::Outcome;
-use sojourn_net::record::live::Sink;
+use sojourn_net::record::live::{Batch, Sink};
 use sojourn_sim::scenario::Scenario;
 
 use super::BEGINNING;
 use super::arguments::{Asked, Image};
 use super::console::Complaints;
 use super::control::Copied;
+use super::counter::{Forgone, with_clock};
 use super::doings::{Doings, Ended, Heard, Started, Written};
 use super::place::{Place, description};
 use super::run::{Prepared, Setup, check_all, prepare};
@@ -110,7 +111,7 @@ fn run_all(
     run: Run,
     (stop, progress): (&Arc<AtomicBool>, &Progress),
 ) -> Result<Programmed, Error> {
-    let record = Record::new(scenario, run.sink, hosts);
+    let record = Record::new(scenario, run.sink.map(sink_with_clock), hosts);
     let asked = Asked { date: started(scenario), longest: run.watchdog };
     let setup = Setup {
         scenario,
@@ -118,10 +119,12 @@ fn run_all(
         image: &run.image,
         record: &record,
         hosts,
-        programs: Some((asked, Doings::new(run.heard))),
+        programs: Some((asked, Doings::new(run.heard.map(heard_with_clock)))),
     };
     let Prepared { mut net, mut driver, processor: _processor } = prepare(setup, stop)?;
+    let forgone = Forgone::start();
     driver.run(&mut net, Time::ZERO + scenario.duration, stop, progress)?;
+    drop(forgone);
     let Copied { left_out, uncopied } = match place.files {
         Some(_) => driver.wind_up(net.now(), stop)?,
         None => Copied::default(),
@@ -151,6 +154,18 @@ fn run_all(
         killed,
         left_out,
         uncopied,
+    })
+}
+
+/// Receives records in the interpreter, which reads clocks.
+fn sink_with_clock(mut sink: Sink) -> Sink {
+    Box::new(move |batch: Batch, words: &[Arc<str>]| with_clock(|| sink(batch, words)))
+}
+
+/// Is told there what programs write.
+fn heard_with_clock(mut heard: Heard) -> Heard {
+    Box::new(move |program: u32, stream: u8, time: Time, bytes: &[u8]| {
+        with_clock(|| heard(program, stream, time, bytes));
     })
 }
 

@@ -125,7 +125,7 @@ impl<P: Payload> Connection<P> {
     /// Adds to a data packet of `size` bytes an ACK that waits, if it fits.
     pub(super) fn piggyback_ack(&mut self, now: Time, size: usize, message: &mut Message<P>) {
         let Some(at) = places(self.overview.waiting()).next() else { return };
-        if size + LARGEST_ACK > MAX_DATAGRAM {
+        if size + LARGEST_ACK > self.largest {
             return;
         }
         self.put_ack(now, self.overview.id(at), message);
@@ -142,12 +142,12 @@ impl<P: Payload> Connection<P> {
             return;
         }
         let mut size = size + message.overhead();
-        if self.received_since >= COUNT_EVERY && size + COUNT_SIZE <= MAX_DATAGRAM {
+        if self.received_since >= COUNT_EVERY && size + COUNT_SIZE <= self.largest {
             message.count = Some(self.take_count());
             size += COUNT_SIZE;
         }
         let max_delay = self.shared.rtt.max_delay();
-        if measures && max_delay > 0.0 && size + MEASUREMENT_SIZE <= MAX_DATAGRAM {
+        if measures && max_delay > 0.0 && size + MEASUREMENT_SIZE <= self.largest {
             let seq = self.measurement_seq;
             self.measurement_seq = seq.wrapping_add(1);
             self.measurement_at = now + self.shared.rtt.interval();

@@ -30,7 +30,7 @@ use super::measure::{ErrorRate, OneWayDelay};
 use super::payload::Payload;
 use super::rtt::Rtt;
 use super::stream::{Delivered, Receiver, Sender, StreamConfig};
-use super::wire::{Datagram, ReceivedCount, WINDOW};
+use super::wire::{Datagram, MAX_DATAGRAM, ReceivedCount, WINDOW};
 use acks::Acks;
 use blocked::Blocked;
 use handshake::{Handshaking, State};
@@ -65,6 +65,8 @@ pub struct Config {
     pub reject_outliers: bool,
     /// Packets that this end takes beyond the first one missing, at most [`WINDOW`].
     pub window: u32,
+    /// Bytes of the largest datagram that headers are added to, at most [`MAX_DATAGRAM`].
+    pub largest: usize,
 }
 
 /// Event for the application.
@@ -111,6 +113,7 @@ pub struct Connection<P> {
     client: u32,
     initial_seq: u32,
     window: u32,
+    largest: usize,
     names: Vec<String>,
     state: State,
     handshaking: Handshaking,
@@ -171,6 +174,7 @@ impl<P: Payload> Connection<P> {
             client: config.client,
             initial_seq: config.initial_seq,
             window: config.window.min(WINDOW),
+            largest: config.largest.min(MAX_DATAGRAM),
             names,
             state: State::Idle,
             handshaking: Handshaking::default(),

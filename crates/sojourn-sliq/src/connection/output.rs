@@ -5,7 +5,7 @@ use super::handshake::State;
 use super::{Blocked, Connection};
 use crate::payload::Payload;
 use crate::stream::Attempt;
-use crate::wire::{Datagram, MAX_DATAGRAM, Message, Sync, Train};
+use crate::wire::{Datagram, Message, Sync, Train};
 use sojourn_base::units::Time;
 
 const SYNC_SIZE: usize = 8;
@@ -169,7 +169,7 @@ impl<P: Payload> Connection<P> {
     /// Adds the headers that fit into a datagram besides its data packet.
     fn add_companions(&mut self, now: Time, message: &mut Message<P>) {
         let size = message.data.as_ref().map_or(0, |(data, payload)| data.size() + payload.len());
-        if size + SYNC_SIZE <= MAX_DATAGRAM {
+        if size + SYNC_SIZE <= self.largest {
             message.sync = self.poll_sync(now);
         }
         self.piggyback_ack(now, size + message.overhead(), message);

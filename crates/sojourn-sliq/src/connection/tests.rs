@@ -2,7 +2,7 @@ use super::*;
 use crate::control::{Copa, Cubic};
 use crate::stream::{Counts, Reliability, Target};
 use crate::virtual_payload::Virtual;
-use crate::wire::{Message, WINDOW};
+use crate::wire::{MAX_DATAGRAM, Message, WINDOW};
 use sojourn_base::rng::StreamKey;
 use sojourn_base::units::Span;
 
@@ -38,6 +38,7 @@ impl Pair {
                 controls,
                 reject_outliers: false,
                 window: WINDOW,
+                largest: MAX_DATAGRAM,
             })
         };
         let mut pair = Pair {
@@ -252,6 +253,7 @@ fn a_peer_with_other_controls_is_refused() {
         controls,
         reject_outliers: false,
         window: WINDOW,
+        largest: MAX_DATAGRAM,
     });
     pair.run(1_000);
     assert_eq!(pair.events[0], [Event::Refused]);

@@ -1,12 +1,14 @@
 //! The client.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use crate::udp::channel::Channel;
 use crate::udp::clock::Clock;
 use crate::udp::error::Error;
 use crate::udp::options::ClientOptions;
 use crate::udp::port::Port;
 use crate::udp::report::End;
+use crate::udp::sealing::resolve;
 use crate::udp::session::{Session, Setup};
 use crate::udp::turn::drive;
 
@@ -18,32 +20,38 @@ pub fn client(options: &ClientOptions) -> Result<bool, Error> {
     options.common.check_out()?;
     let clock = Clock::start();
     let server = resolve(&options.server)?;
+    let (common, sealing) = (&options.common, &options.common.sealing);
+    sealing.check(common.payload)?;
+    let mut channel = Channel::new(sealing.client(server)?);
+    sealing.tell();
     let local = match server {
         SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
         SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
     };
     let told = Error::at(&options.server);
-    let mut port = Port::new(local, options.common.drop).map_err(&told)?;
+    let mut port = Port::new(local, common.drop).map_err(&told)?;
     let setup = Setup {
         cca: options.cca.clone(),
         stream: Some(options.stream()?),
-        payload: options.common.payload,
-        source: options.common.source(Some(port.waker().map_err(&told)?))?,
-        sink: options.common.sink()?,
-        digest: options.common.digest,
-        give_up: options.common.give_up,
+        payload: common.payload,
+        source: common.source(Some(port.waker().map_err(&told)?))?,
+        sink: common.sink()?,
+        digest: common.digest,
+        give_up: common.give_up,
+        largest: sealing.largest(),
     };
+    // No answer to a stranger's initiation ends a client.
+    port.out.many = channel.is_sealed();
+    let peer = channel.reach(&mut port, server, clock, common.give_up).map_err(&told)?;
     let mut session = Session::new(setup, clock.now())?;
-    let end = drive(&mut port, server, &mut session, clock).map_err(told)?;
-    options.common.keep(&mut session)?;
+    let end = match peer {
+        Some(peer) => drive(&mut port, &mut channel, peer, &mut session, clock).map_err(told)?,
+        None => End::Silent,
+    };
+    common.keep(&mut session)?;
     println!("{}", session.report(server).json());
     if end != End::Finished {
         eprintln!("sojourn-sliq: {}: {}", options.server, end.why());
     }
     Ok(end == End::Finished)
-}
-
-fn resolve(server: &str) -> Result<SocketAddr, Error> {
-    let mut found = server.to_socket_addrs().map_err(Error::at(server))?;
-    found.next().ok_or_else(|| Error::NoAddress(server.to_owned()))
 }

@@ -1,6 +1,6 @@
 //! The clock of a connection.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use sojourn_base::units::{Span, Time};
 
@@ -19,6 +19,12 @@ impl Clock {
     pub fn now(&self) -> Time {
         Time::ZERO + Span::from_nanos(1 + self.0.elapsed().as_nanos() as u64)
     }
+}
+
+/// The wall clock: time since the beginning of 1970, zero before it.
+#[allow(clippy::disallowed_methods)] // here the real time comes in
+pub(super) fn unix() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 /// Time to wait from `now` until `at`.

@@ -98,15 +98,6 @@ impl Door {
     }
 }
 
-/// Whether an answer can be sent to this address at all.
-pub(super) fn can_answer(address: SocketAddr) -> bool {
-    let nobody = match address.ip() {
-        IpAddr::V4(ip) => ip.is_unspecified() || ip.is_broadcast() || ip.is_multicast(),
-        IpAddr::V6(ip) => ip.is_unspecified() || ip.is_multicast(),
-    };
-    address.port() != 0 && !nobody
-}
-
 fn period(now: Time) -> u64 {
     now.since(Time::ZERO).as_nanos() / PERIOD.as_nanos()
 }
@@ -195,14 +186,5 @@ mod tests {
             let answer = door.answer(Time::ZERO, from, &hello(names));
             assert!(size(answer) <= 3 * size(hello(names)), "{names:?}");
         }
-    }
-
-    #[test]
-    fn nobody_is_answered_at_an_address_that_nobody_has() {
-        for text in ["127.0.0.1:0", "255.255.255.255:9", "0.0.0.0:9", "224.0.0.1:9", "[ff02::1]:9"]
-        {
-            assert!(!can_answer(address(text)), "{text}");
-        }
-        assert!(can_answer(address("127.0.0.1:9")));
     }
 }

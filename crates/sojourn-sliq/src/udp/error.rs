@@ -1,10 +1,13 @@
 //! Errors of the programs over sockets.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use sojourn_base::error::FieldError;
 use thiserror::Error;
+
+use crate::secure::KeyError;
 
 /// Why a program ends without a connection, or a connection without its peer.
 #[derive(Debug, Error)]
@@ -49,6 +52,26 @@ pub enum Error {
     /// A file is there already, and would be replaced.
     #[error("--out {}: exists already; name another file, or remove it", .0.display())]
     Exists(PathBuf),
+    /// An open connection would leave this machine.
+    #[error(
+        "{0}: not loopback, where the connection would be open to anyone; give --key FILE and --peer \
+         KEY (`sojourn-sliq key FILE` makes a key), or --insecure"
+    )]
+    Open(SocketAddr),
+    /// A sealed message would be too long.
+    #[error("--payload: {given} given; at most {most} with --key")]
+    Payload {
+        /// What was asked for.
+        given: u16,
+        /// The longest one.
+        most: u16,
+    },
+    /// The secret key cannot be used.
+    #[error("--key {0}")]
+    Secret(KeyError),
+    /// A key cannot be made.
+    #[error(transparent)]
+    Key(#[from] KeyError),
     /// The standard input cannot be read.
     #[error("standard input: {0}")]
     Input(io::Error),

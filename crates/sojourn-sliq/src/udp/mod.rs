@@ -7,9 +7,11 @@
 //! | a connection with its clock, source and sink | `session`, `source`, `sink` |
 //! | datagrams in and out, many to a system call | `port`, `outbox`, `socket` |
 //! | who may open a connection | `door` |
-//! | the two programs, and their loop | `client`, `server`, `turn` |
+//! | sealed datagrams, and the options of that | `channel`, `sealing` |
+//! | the programs, and their loop | `client`, `server`, `turn` |
 //! | their options, reports and errors | `options`, `report`, `error` |
 
+mod channel;
 mod client;
 mod clock;
 mod controls;
@@ -21,6 +23,7 @@ mod options;
 mod outbox;
 mod port;
 mod report;
+mod sealing;
 mod server;
 mod session;
 mod sink;
@@ -35,6 +38,7 @@ pub use error::Error;
 pub use message::Message;
 pub use options::{ClientOptions, Command, Common, ServerOptions};
 pub use report::{End, Report};
+pub use sealing::{KeyOptions, Named, Sealing, key};
 pub use server::server;
 pub use session::{Session, Setup};
 pub use sink::Sink;

@@ -1,4 +1,4 @@
-//! Options of the two programs.
+//! Options of the programs.
 
 use std::path::{Path, PathBuf};
 
@@ -10,17 +10,20 @@ use sojourn_base::units::Span;
 
 use crate::udp::error::Error;
 use crate::udp::message::MAX_PAYLOAD;
+use crate::udp::sealing::{KeyOptions, Sealing};
 use crate::udp::session::Session;
 use crate::udp::sink::Sink;
 use crate::udp::source::Source;
 
-/// One of the two programs.
+/// One of the programs.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Connects to a server and sends.
     Client(ClientOptions),
     /// Waits for clients and receives what they send.
     Server(ServerOptions),
+    /// Makes a secret key, and prints the public one.
+    Key(KeyOptions),
 }
 
 /// Options of both programs.
@@ -51,6 +54,9 @@ pub struct Common {
     /// Gives up a peer that is silent for this long.
     #[arg(long, default_value = "10 s", value_parser = span)]
     pub give_up: Span,
+    /// Who the other end is.
+    #[command(flatten)]
+    pub sealing: Sealing,
 }
 
 /// Options of the client.

@@ -47,6 +47,8 @@ pub struct Setup {
     pub digest: bool,
     /// Silence of the peer after which it is given up.
     pub give_up: Span,
+    /// Bytes of the largest datagram.
+    pub largest: usize,
 }
 
 /// A connection over sockets.
@@ -87,6 +89,7 @@ impl Session {
             controls: controls(&setup.cca, setup.payload, now)?,
             reject_outliers: false,
             window: WINDOW,
+            largest: setup.largest,
         };
         let mut connection = Connection::new(config);
         if let Some(stream) = setup.stream {

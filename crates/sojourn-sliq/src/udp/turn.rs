@@ -1,10 +1,10 @@
 //! One iteration of the loop of either program: processes arrived datagrams, then due work.
 
 use std::io;
-use std::net::SocketAddr;
 
 use sojourn_base::units::Time;
 
+use crate::udp::channel::{Channel, Peer};
 use crate::udp::clock::{Clock, until};
 use crate::udp::outbox::Outbox;
 use crate::udp::port::Port;
@@ -17,7 +17,8 @@ use crate::udp::session::Session;
 /// If a socket or a file cannot be used.
 pub(super) fn drive(
     port: &mut Port,
-    peer: SocketAddr,
+    channel: &mut Channel,
+    peer: Peer,
     session: &mut Session,
     clock: Clock,
 ) -> io::Result<End> {
@@ -26,21 +27,24 @@ pub(super) fn drive(
         // An ACK is sent for every few datagrams, and not for all that a system call returns: it
         // names the latest two dozen packets, and may get lost.
         let some = port.receive(|out, from, bytes| {
-            if from != peer {
-                return Ok(());
+            match channel.hear(now, out, from, bytes)? {
+                Some((from, content)) if from == peer && !content.is_empty() => {
+                    session.on_bytes(now, content)
+                }
+                _ => return Ok(()),
             }
-            session.on_bytes(now, bytes);
-            send(out, peer, session, now)
+            send(out, channel, peer, session, now)
         })?;
         let now = clock.now();
         session.work(now)?;
-        send(&mut port.out, peer, session, now)?;
+        send(&mut port.out, channel, peer, session, now)?;
+        channel.work(now, &mut port.out)?;
         port.out.flush()?;
         if let Some(end) = session.end(now) {
             return Ok(end);
         }
         if !some {
-            port.wait(until(session.next(now), now))?;
+            port.wait(until(session.next(now).min(channel.next()), now))?;
         }
     }
 }
@@ -51,13 +55,14 @@ pub(super) fn drive(
 /// If a socket or a file cannot be used.
 pub(super) fn send(
     out: &mut Outbox,
-    peer: SocketAddr,
+    channel: &mut Channel,
+    peer: Peer,
     session: &mut Session,
     now: Time,
 ) -> io::Result<()> {
     let mut datagram = Vec::new();
     while session.poll(now, &mut datagram)? {
-        out.push(peer, &datagram)?;
+        channel.send(now, out, peer, &datagram)?;
         datagram.clear();
     }
     Ok(())

@@ -5,8 +5,7 @@ use crate::overlay::message::Cargo;
 use sojourn_base::packet::{FiveTuple, Header, Opaque, Packet};
 use sojourn_base::units::Time;
 use sojourn_net::node::{NodeContext, Port};
-use sojourn_sliq::wire::WINDOW;
-use sojourn_sliq::wire::{Datagram, UNDERLAY};
+use sojourn_sliq::wire::{Datagram, MAX_DATAGRAM, UNDERLAY, WINDOW};
 use sojourn_sliq::{Config, Connection, Control, Copa, Cubic, Mailbox, Payload, Role, Spare};
 
 /// Parameters of the connection to a neighbour.
@@ -75,6 +74,7 @@ impl Path {
             controls,
             reject_outliers: false,
             window: WINDOW,
+            largest: MAX_DATAGRAM,
         };
         let mut connection = Connection::new(config);
         connection.connect(now);
