@@ -50,7 +50,12 @@ class Disk:
         place = Path(f"/proc/self/fd/{file}").readlink()
         _fsync(file)
         self._note(os.fstat(file))
-        self.names = [(of, undo) for of, undo in self.names if place not in of]
+        # What a directory that is gone had cannot come back once that is on the disk.
+        self.names = [
+            (of, undo)
+            for of, undo in self.names
+            if place not in of and all(one.exists() for one in of)
+        ]
 
     def replace(self, old: Any, new: Any, **_options: Any) -> None:
         source, place = Path(old).absolute(), Path(new).absolute()

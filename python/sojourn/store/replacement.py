@@ -74,12 +74,12 @@ def _finish(directory: Path) -> None:
         if (directory / _WHOLE).is_dir() and not (directory / _CLEARED).exists():
             sync(directory)
             clear(directory)
-            sync(directory)
+            _sync_names(directory)
             (directory / _WHOLE).rename(directory / _CLEARED)
         if (directory / _CLEARED).is_dir():
             sync(directory)
             _move(directory / _CLEARED, directory)
-            sync(directory)
+            _sync_names(directory)
             shutil.rmtree(directory / _CLEARED)
     except OSError as error:
         raise SojournError(
@@ -87,6 +87,14 @@ def _finish(directory: Path) -> None:
             f"{error.strerror}: {error.filename}; once that is mended, any command that opens the "
             "directory goes on with it"
         ) from error
+
+
+def _sync_names(directory: Path) -> None:
+    """Of the files in it and below: those of before must not come back at a loss of power."""
+    for path in directory.rglob("*"):
+        if path.is_dir() and not path.is_symlink():
+            sync(path)
+    sync(directory)
 
 
 def _move(new: Path, directory: Path) -> None:
