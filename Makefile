@@ -83,8 +83,10 @@ test-core: setup  ## Run the tests in Rust
 build-tests:
 	cargo test --quiet --no-run $(TESTED)
 
-fuzz:  ## Test the core with CASES (1000) new random cases of each of its properties
+fuzz: setup  ## CASES (1000) new random cases of each property of the core; SEEDS (10000) of the store's faults from SEED (0)
 	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast $(foreach crate,base net tcp sim wifi sliq gnat catalogue,-p sojourn-$(crate))
+	mkdir -p target && gcc -O1 -shared -fPIC tests/faults/disk.c -o target/faults.so -ldl
+	LD_PRELOAD=$(CURDIR)/target/faults.so $(BIN)/python tests/faults/simulator.py $(or $(SEED),0) $(or $(SEEDS),10000)
 
 # New inputs go to fuzz/found; one that is worth keeping is moved to fuzz/corpus.
 fuzz-parsers:  ## Fuzz what reads files and the network: RUNS (10000000) inputs, TARGET=wire for one; nightly Rust and cargo-fuzz

@@ -111,8 +111,8 @@ def _names(found: Iterable[Row]) -> str:
 
 def main() -> None:
     """Runs the suite, and writes the table and the page."""
-    with claimed(tenant(SUITE), None, tell) as directory:
-        found = rows(chosen(()), directory, os.cpu_count() or 1, lambda done, of: None)
+    with claimed(tenant(SUITE), None, tell) as claim:
+        found = rows(chosen(()), claim.work, os.cpu_count() or 1, lambda done, of: None)
     command = "python -m tools.pages.conformance"
     kept.store("conformance", command, {"suite": [row.cells() for row in found]})
     kept.put("conformance", page())

@@ -44,9 +44,9 @@ def measured(trees: Sequence[str]) -> Iterator[Row]:
     """What the replays of each ``VERSION=DIR`` come to."""
     for tree in trees:
         version, _, sources = tree.partition("=")
-        with claimed(tenant(REPLAY), Path(f"results/replay-{version}"), tell) as directory:
+        with claimed(tenant(REPLAY), Path(f"results/replay-{version}"), tell) as claim:
             replays = planned(Path(sources), version, ())
-            yield from rows(replays, directory, os.cpu_count() or 1, lambda done, of: None)
+            yield from rows(replays, claim.work, os.cpu_count() or 1, lambda done, of: None)
 
 
 def main(trees: Sequence[str]) -> None:

@@ -126,8 +126,10 @@ def main() -> None:
         status = _interrupted(error)
     except ScenarioError as error:
         status = _complain(str(error), BAD_INPUT)
-    except (SojournError, OSError) as error:
+    except SojournError as error:
         status = _complain(str(error), FAILURE)
+    except OSError as error:
+        status = _complain(_of_disk(error), FAILURE)
     except BaseException as error:
         if interruption.came():
             sys.exit(_interrupted(error))
@@ -136,6 +138,12 @@ def main() -> None:
         message = f"internal error: {type(error).__name__}: {error}"
         status = _complain(f"{message} (SOJOURN_DEBUG=1 shows where)", FAILURE)
     sys.exit(status)
+
+
+def _of_disk(error: OSError) -> str:
+    from sojourn.disk import told  # with Polars, which takes long to import
+
+    return told(error)
 
 
 def _interrupted(error: BaseException) -> int:
