@@ -123,10 +123,6 @@ CAPABILITIES: dict[str, Probe] = {
     "bpf-compiler": succeeds("clang", "-target", "bpf", "-fsyntax-only", "-xc", "/dev/null"),
     "aioquic": where(find_spec("aioquic") is not None, "it is not installed"),
     # Pages in a browser that a test drives, and whether everybody can use them.
-    "playwright": where(
-        None not in map(find_spec, ("playwright", "axe_playwright_python")),
-        "playwright or axe-playwright-python is not installed",
-    ),
     "cargo": programs("cargo", package="cargo"),
     # Programs are built from it.
     "crates": succeeds("cargo", "info", "--quiet", "quinn"),

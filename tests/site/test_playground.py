@@ -18,7 +18,7 @@ import pytest
 import sojourn
 from capabilities import BROWSER
 
-pytestmark = [pytest.mark.needs("chromium", "playwright", "wasm"), pytest.mark.long]
+pytestmark = [pytest.mark.needs("site", "node", "wasm"), pytest.mark.long]
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 WIDTHS = (360, 800, 1400)
