@@ -28,7 +28,7 @@ CLIPPY := PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy
 PYTHONS := python reproductions tools tests benches docs/conf.py
 MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs site test-links compare-ns3 packet-scripts page \
+.PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs site site-pages test-links compare-ns3 packet-scripts page \
     bench sliq-speed fuzz fuzz-parsers format conformance live-reference kernel-reference compare-live deny crates renew
 
 help:  ## What there is to make
@@ -120,7 +120,7 @@ test-guides: setup  ## Scaffold one of each kind as the guides say, build it; bu
 	$(BIN)/pytest tests/own_program.py tests/guides.py
 
 .PHONY: test-site
-test-site: site  ## Look at the site in a browser (WHOLE=1: at every page, with pictures in target/)
+test-site: site-pages  ## Look at the site in a browser (WHOLE=1: at every page, with pictures in target/)
 	$(if $(WHOLE),SOJOURN_WHOLE=1) $(BIN)/pytest tests/site_pages.py
 
 test-core-alone: setup  ## Build a program with the core's members alone; run CCPerf's file and the suite with it
@@ -169,12 +169,15 @@ docs: setup conformance  ## Write everything in docs/ that comes from the source
 	$(BIN)/python -m tools.pages
 	$(BIN)/python -m tools.pages.wifi
 
-# Of what is committed: `make docs` writes pages, this shows them. rustdoc's lie beside them.
-site: setup $(SITE)  ## Make the site of docs/ in site/, without a warning
+# Of what is committed: `make docs` writes pages, this shows them.
+site: site-pages playground  ## Make the site of docs/ in site/, without a warning
+	@echo "The site: $(CURDIR)/site/index.html"
+
+# rustdoc's lie beside them.
+site-pages: setup $(SITE)
 	$(BIN)/sphinx-build -W --keep-going -q -b html -d target/site docs site
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps $(foreach crate,$(LIBRARIES),-p sojourn-$(crate))
 	rm -rf site/rust && cp -r target/doc site/rust && touch site/.nojekyll
-	@echo "The site: $(CURDIR)/site/index.html"
 
 test-links: setup $(SITE)  ## Ask other sites whether what the pages link to is still there (needs the network)
 	$(BIN)/sphinx-build -q -b linkcheck -d target/site docs target/links
@@ -225,8 +228,11 @@ new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-q
 	test -x $(BIN)/sojourn || $(MAKE) dev
 	$(BIN)/sojourn new $* $(NAME)
 
+include tools/playground.mk
+
 .PHONY: test-docs
-test-docs: setup $(SITE)  ## Run every command of the tutorial and the how-to pages, and the notebooks
-	$(BIN)/pytest -m 'long or not long' tests/test_docs_commands.py tests/test_study.py tests/test_notebooks.py
+test-docs: site  ## Run every command of the tutorial and the how-to pages, the notebooks, and the playground
+	$(BIN)/pytest -m 'long or not long' tests/test_docs_commands.py tests/test_study.py tests/test_notebooks.py \
+	    tests/site
 
 include tools/release.mk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 HERE = Path(__file__).resolve().parent
 # The sources, wherever the package is installed from.
@@ -73,5 +73,13 @@ def setup(app: Sphinx) -> None:
         page = Path(app.env.doc2path(app.env.docname))
         texts[0] = led(texts[0], (HERE / file).resolve(), page, STANDING)
 
+    def named(_app: Sphinx, _page: str, _template: str, context: dict[str, Any], _: object) -> None:
+        made = context.get("generate_toctree_html")
+        if made:  # by the theme, whose buttons have no name for who does not see them
+            context["generate_toctree_html"] = lambda *how, **more: str(made(*how, **more)).replace(
+                "<summary>", '<summary aria-label="Pages below it">'
+            )
+
     app.connect("source-read", read)
+    app.connect("html-page-context", named, priority=900)
     app.connect("include-read", included)

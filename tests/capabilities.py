@@ -102,6 +102,15 @@ def _virtual_kernel() -> str:
     return ""
 
 
+def _wasm() -> str:
+    asked = "from tools.playground import compilers as c; print('' if c.found() else c.LACK)"
+    command = [sys.executable, "-c", asked]
+    root = Path(__file__).parents[1]
+    return subprocess.run(
+        command, cwd=root, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
 CAPABILITIES: dict[str, Probe] = {
     "linux": where(sys.platform == "linux", "another system"),
     # A network namespace of its own and a TUN device in it.
@@ -113,10 +122,17 @@ CAPABILITIES: dict[str, Probe] = {
     "compiler": programs("gcc", package="gcc"),
     "bpf-compiler": succeeds("clang", "-target", "bpf", "-fsyntax-only", "-xc", "/dev/null"),
     "aioquic": where(find_spec("aioquic") is not None, "it is not installed"),
+    # Pages in a browser that a test drives, and whether everybody can use them.
+    "playwright": where(
+        None not in map(find_spec, ("playwright", "axe_playwright_python")),
+        "playwright or axe-playwright-python is not installed",
+    ),
+    "cargo": programs("cargo", package="cargo"),
     # Programs are built from it.
     "crates": succeeds("cargo", "info", "--quiet", "quinn"),
     "curl": programs("curl", package="curl"),
     "iperf3": programs("iperf3", package="iperf3"),
+    "node": programs("node", package="nodejs"),
     "nginx": programs("nginx", package="nginx"),
     "openssl": programs("openssl", package="openssl"),
     "tc": programs("tc", package="iproute2"),
@@ -126,6 +142,7 @@ CAPABILITIES: dict[str, Probe] = {
         KERNEL_SOURCES.exists(), f"no {KERNEL_SOURCES} (Debian: linux-source-6.1)"
     ),
     "virtual-kernel": _virtual_kernel,
+    "wasm": _wasm,
     "slurm": _slurm,
     "notebooks": where(
         all(find_spec(name) for name in ("nbclient", "ipykernel")),

@@ -50,7 +50,7 @@ use super::endpoint::{End, EndInit};
 use super::mailbox::{self, Mailbox};
 use super::section::{self, FlowKeys};
 use super::virtual_payload::Virtual;
-use super::wire::{DATA_LEN, UNDERLAY, WINDOW};
+use super::wire::{DATA_LEN, MAX_DATAGRAM, UNDERLAY, WINDOW};
 use sojourn_base::endpoint::Endpoint;
 use sojourn_base::error::FieldError;
 use sojourn_base::packet::Ecn;
