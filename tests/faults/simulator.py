@@ -33,6 +33,7 @@ from sojourn.store.place import claimed
 from sojourn.sweeps import directory as place_of
 from sojourn.sweeps import run, table
 from sojourn.sweeps.expand import plan
+from sojourn.sweeps.work import Identify
 from test_directories import TINY
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS, errno.ENOLCK)
@@ -67,7 +68,8 @@ class Shaky:
                 raise SojournError("the connection to the cluster is lost")
             if chance < 0.1:
                 yield None
-            lost = draw.random() < 0.03
+            # Places that are lost are refused alike, and count as one.
+            lost = draw.random() < 0.03 and not isinstance(work, Identify)
             yield work.join([work.lost(i, "was lost") if lost else work(i) for i in some])
 
 
