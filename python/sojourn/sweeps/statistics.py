@@ -15,9 +15,11 @@ ORDER, SIZE = "_order", "_size"
 DISTINCT = "distinct"
 #: A column while the aggregate is made: of how many replications its spread is.
 SPREAD = "spread"
-_GROUP, _ROW, _HASH = "_group", "_row", "_hash"
+_GROUP, _ROW = "_group", "_row"
+#: An odd number, so that digests of some columns and of others add up to one of all.
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
 #: So many metrics are in memory at once.
-_AT_ONCE = 16
+_AT_ONCE = 8
 
 
 def over_replications(
@@ -33,22 +35,25 @@ def over_replications(
     """
     told = [*keys, "key", "point", "replication"]
     size = pl.col("size_low") if "size_low" in rows.collect_schema() else pl.lit(None)
-    digest = pl.struct(every or ["scope"]).hash().alias(_HASH)
-    head = rows.select(*told, size.cast(pl.Int64).alias(SIZE), digest).collect(engine="streaming")
+    head = rows.select(*told, size.cast(pl.Int64).alias(SIZE)).collect(engine="streaming")
     head = head.with_row_index(_ROW).with_columns(pl.int_range(pl.len()).over("point").alias(ORDER))
-    head = head.sort(*keys, "replication", "key", ORDER)
+    head = head.sort(*keys, "replication", "key", ORDER).drop("key", "point")
     head = head.with_columns(pl.struct(keys).rle_id().alias(_GROUP))
     members = head.group_by(_GROUP, maintain_order=True).agg(
-        pl.col(*keys).first(), pl.min(ORDER), pl.col(_HASH).n_unique().alias(DISTINCT), pl.min(SIZE)
+        pl.col(*keys).first(), pl.min(ORDER), pl.min(SIZE)
     )
     first = None if pilot is None else (head["replication"] < pilot).to_numpy()
     groups = _Groups(head[_ROW].to_numpy(), head[_GROUP].to_numpy(), first)
+    del head  # so that its memory is there for the values
     found: dict[str, pl.Series] = {}
-    for begin in range(0, len(names), _AT_ONCE):
-        some = pl.col(names[begin : begin + _AT_ONCE]).cast(pl.Float64)
-        values = rows.select(some).collect(engine="streaming")
-        found |= {column.name: groups.statistics(column) for column in values}
-    return members.drop(_GROUP).with_columns(**found)
+    digests = np.zeros(len(groups.of), np.uint64)
+    for begin in range(0, len(every), _AT_ONCE):
+        values = rows.select(every[begin : begin + _AT_ONCE]).collect(engine="streaming")
+        digests = digests * _MIXER + values.hash_rows().to_numpy()
+        found |= {
+            n: groups.statistics(values[n].cast(pl.Float64)) for n in values.columns if n in names
+        }
+    return members.drop(_GROUP).with_columns(groups.distinct(digests), **found)
 
 
 class _Groups:
@@ -62,7 +67,7 @@ class _Groups:
     ) -> None:
         """``rows`` in the order of ``groups``; ``first`` are those that spread is told of."""
         self._rows = rows
-        self._groups = groups
+        self.of = groups
         self._first = first
         self._starts = np.flatnonzero(np.diff(groups, prepend=-1))
 
@@ -73,7 +78,7 @@ class _Groups:
         spread = known if self._first is None else known & self._first
         n, of = self._sum(known), self._sum(spread)
         mean = self._mean(values, known)
-        aside = np.where(spread, values - self._mean(values, spread)[self._groups], 0.0)
+        aside = np.where(spread, values - self._mean(values, spread)[self.of], 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
             std = np.sqrt(self._sum(aside**2) / np.where(of > 1, of - 1, np.nan))
         told = {
@@ -85,6 +90,11 @@ class _Groups:
             "max": np.fmax.reduceat(values, self._starts) if len(values) else values,
         }
         return pl.DataFrame(told).to_struct(column.name)
+
+    def distinct(self, digests: NDArray[np.uint64]) -> pl.Series:
+        """How many of the rows in each group differ."""
+        rows = pl.DataFrame({_GROUP: self.of, DISTINCT: digests[self._rows]})
+        return rows.group_by(_GROUP, maintain_order=True).n_unique()[DISTINCT]
 
     def _mean(self, values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
         with np.errstate(invalid="ignore", divide="ignore"):
