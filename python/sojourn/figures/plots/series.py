@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 
 import numpy as np
 import polars as pl
@@ -52,7 +53,8 @@ def evaluate(source: Source, name: str) -> Values:
         raise ScenarioError(f"--y: {unknown('metric with a value per sample', name, _SAMPLES)}")
     scope, samples = _SAMPLES[name]
     members = source.of_scope(scope)
-    parts = []
+    parts: list[tuple[int, pl.DataFrame]] = []
+    order = order_of_runs(members)
     for result, key, run in runs_of(source):
         times, values = _timed(run, scope), samples(run)
         mine = members.filter(result=result, key=key)
@@ -61,15 +63,23 @@ def evaluate(source: Source, name: str) -> Values:
             for place, row in enumerate(of_point.select(list(who)).iter_rows(named=True)):
                 columns = {c: pl.lit(v, of_point.schema[c]) for c, v in row.items()}
                 timed = pl.DataFrame({"time": times, "value": values[:, place]})
-                parts.append(timed.with_columns(**columns))
+                parts.append((order[result, key], timed.with_columns(**columns)))
     if not parts:
         raise ScenarioError(f"{source.name}: holds no samples; sweep with --samples")
-    rows = pl.concat(parts).filter(pl.col("value").is_finite())
+    rows = pl.concat(part for _, part in sorted(parts, key=itemgetter(0))).filter(
+        pl.col("value").is_finite()
+    )
     return Values(rows, words.of_metric(name))
 
 
+def order_of_runs(rows: pl.DataFrame) -> dict[tuple[str, str], int]:
+    """The place of each run in the grid, by its result and its key."""
+    runs = rows.select("result", "key").unique(maintain_order=True)
+    return {(result, key): place for place, (result, key) in enumerate(runs.iter_rows())}
+
+
 def runs_of(source: Source) -> Iterator[tuple[str, str, RunData]]:
-    """The result, the key and the data of each run whose samples are stored."""
+    """The result, the key and the data of each run whose samples are stored, as they came."""
     for name, one in source.results.items():
         if one.run is not None:
             yield name, "", one.run.data

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 
 import polars as pl
 
 from sojourn.errors import ScenarioError
-from sojourn.figures.plots.series import runs_of
+from sojourn.figures.plots.series import order_of_runs, runs_of
 from sojourn.figures.plots.source import Source
 from sojourn.figures.plots.values import Values
 from sojourn.metrics import RunData
@@ -19,15 +20,19 @@ QUANTITIES: Mapping[str, str] = {"fct": "Completion time (s)", "slowdown": "Slow
 
 def evaluate(source: Source, quantity: str) -> Values:
     """The completion times or slowdowns of all transfers of the cohorts."""
-    parts = []
+    parts: list[tuple[int, pl.DataFrame]] = []
+    members = source.of_scope("transfer")
+    order = order_of_runs(members)
     for result, key, run in runs_of(source):
-        mine = source.of_scope("transfer").filter(result=result, key=key)
+        mine = members.filter(result=result, key=key)
         points = mine.unique("point").select(source.keys)
         if len(points):
-            parts.append(points.join(_transfers(run, quantity), how="cross"))
+            part = points.join(_transfers(run, quantity), how="cross")
+            parts.append((order[result, key], part))
     if not parts:
         raise ScenarioError(f"{source.name}: holds no transfers; sweep with --samples")
-    return Values(pl.concat(parts), QUANTITIES[quantity])
+    rows = pl.concat(part for _, part in sorted(parts, key=itemgetter(0)))
+    return Values(rows, QUANTITIES[quantity])
 
 
 def _transfers(run: RunData, quantity: str) -> pl.DataFrame:
