@@ -14,7 +14,7 @@ from conftest import TWO_FLOWS, Command
 from sojourn import ScenarioError
 from sojourn.cli import plot as cli
 from sojourn.figures import page
-from sojourn.figures.plots import words
+from sojourn.figures.plots import series, words
 from sojourn.figures.plots.advice import advice
 from sojourn.figures.plots.finish import LOGS
 from sojourn.figures.plots.request import KINDS, Request, chart
@@ -135,6 +135,22 @@ def test_what_is_averaged_over_is_named_in_the_figure(sweep: package.Sweep) -> N
     figure = package.plot(sweep, "share(cubic)", x="flows.0.cca")
     assert made.note.split()[0] in figure.get_supxlabel()
     assert {line.style for line in made.panels[0].lines} == {"mark"}
+
+
+def test_panels_are_in_the_order_of_the_grid_in_whatever_order_runs_are_stored(
+    sweep: package.Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = series.runs_of
+    monkeypatch.setattr(series, "runs_of", lambda source: reversed(list(stored(source))))
+    asked = Request(
+        "mean_throughput_l4", hue="flows.0.cca", kind="series", columns=LIMIT, where=[("flow", "0")]
+    )
+    drawn = chart(sweep.directory, asked)
+    assert [re.findall(r"[\d.]+", panel.title) for panel in drawn.panels] == [
+        ["0.5"],
+        ["2"],
+        ["16"],
+    ]
 
 
 @pytest.mark.parametrize(("kind", "ending"), DRAWN)
