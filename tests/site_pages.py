@@ -7,18 +7,16 @@ Of every page all links are followed, to the anchor. A page of each kind is open
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 
-from browser import Looked, chromium, look_at
+from browser import Looked, chromium, look_at, served
 from conftest import ROOT
 
 if TYPE_CHECKING:
@@ -114,16 +112,8 @@ def test_every_link_leads_somewhere() -> None:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Where the site is served."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=SITE)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with served(SITE) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")

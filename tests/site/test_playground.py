@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -16,20 +13,14 @@ from typing import Any
 import pytest
 
 import sojourn
-from capabilities import BROWSER
+from browser import chromium, served
 
 pytestmark = [pytest.mark.needs("site", "node", "wasm"), pytest.mark.long]
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 WIDTHS = (360, 800, 1400)
 SETTLED = """[...document.querySelectorAll(".setting")]
     .every((one) => one.getAttribute("aria-busy") === "false")"""
 Open = Callable[..., Any]
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Says nothing."""
 
 
 @pytest.fixture(scope="session")
@@ -41,20 +32,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     site = Path(built) if built else tmp_path_factory.mktemp("site")
     if not built:
         build.main(site / "playground")
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/playground/"
-        server.shutdown()
+    with served(site) as started:
+        yield f"{started}/playground/"
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield chromium
-        chromium.close()
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture
