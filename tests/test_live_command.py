@@ -126,7 +126,8 @@ def test_what_goes_over_the_loopback_is_told(file: Path) -> None:
     told = re.search(AMOUNT + " went over the namespace's loopback", done.stderr)
     assert told, done.stderr
     megabytes, seconds, rate = map(float, told.groups())
-    assert BYTES < 1e6 * megabytes < 1.05 * BYTES  # with headers and acknowledgments
+    # Once, with headers, acknowledgments and what a busy machine sends again: 64 kB at a time here.
+    assert BYTES < 1e6 * megabytes < 1.5 * BYTES
     assert rate == pytest.approx(8 * megabytes / seconds, rel=0.01)
     assert "SOJOURN_RECEIVER in the place of localhost" in done.stderr
 
