@@ -14,6 +14,11 @@ impl Given {
         self.0.insert(TypeId::of::<T>(), thing);
     }
 
+    /// Adds all values of another map; they replace those of the same types.
+    pub fn add(&mut self, other: &Given) {
+        self.0.extend(other.0.iter().map(|(kind, thing)| (*kind, Arc::clone(thing))));
+    }
+
     /// The value of a type, if there is one.
     pub fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         let thing = self.0.get(&TypeId::of::<T>())?;
@@ -36,5 +41,9 @@ mod tests {
         assert_eq!(given.get::<u16>(), None);
         let (one, other) = (given.get::<u8>().unwrap(), given.clone().get::<u8>().unwrap());
         assert!(Arc::ptr_eq(&one, &other));
+        let mut more = Given::default();
+        more.give(Arc::new("other"));
+        given.add(&more);
+        assert_eq!((given.get().as_deref(), given.get().as_deref()), (Some(&2_u8), Some(&"other")));
     }
 }

@@ -2,10 +2,12 @@
 //! priorities, no packet loops while the network is partitioned, and invalid services are refused.
 
 use crate::catalogue::builtin;
-use sojourn_base::units::Span;
+use sojourn_base::counters::FlowCounters;
+use sojourn_base::units::{Span, Time};
+use sojourn_net::net::Links;
 use sojourn_net::record::{Outcome, Table};
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::sim::Simulation;
+use sojourn_sim::sim::{Part, Simulation};
 
 /// Overlay nodes 1 to 3 with these links, each its ends and more keys, and flows.
 fn scenario(seconds: u32, node: &str, links: &[(&str, &str)], flows: &[String]) -> String {
@@ -173,4 +175,93 @@ fn two_runs_of_one_scenario_in_turns_are_alike() {
     for run in runs {
         assert_eq!(format!("{:?}", run.outcome().unwrap()), format!("{alone:?}"));
     }
+}
+
+/// The nodes of a scenario, each by itself.
+fn parts(scenario: &Scenario, links: Links) -> Vec<Part> {
+    let shared = scenario.gift().unwrap().nodes;
+    let part = |node| Part::new(scenario, node, links, &shared).unwrap();
+    ["1", "2", "3"].map(part).into()
+}
+
+/// Hands over all packets that can be taken.
+fn exchange(parts: &mut [Part]) {
+    for from in 0..parts.len() {
+        for place in 0..parts[from].neighbours().len() {
+            let to = usize::from(parts[from].neighbours()[place].node);
+            let back = parts[to].neighbours().iter().position(|at| usize::from(at.node) == from);
+            while let Some(packet) = parts[from].take(place) {
+                parts[to].arrive(back.unwrap(), packet);
+            }
+        }
+    }
+}
+
+/// Drives the parts together, up to and including `until`.
+fn drive(parts: &mut [Part], until: Time) {
+    loop {
+        let next = parts.iter_mut().map(Part::next_wakeup).min().unwrap().min(until);
+        parts.iter_mut().for_each(|part| part.approach(next).unwrap());
+        exchange(parts);
+        parts.iter_mut().for_each(|part| part.advance(next).unwrap());
+        if next == until && parts.iter_mut().all(|part| part.next_wakeup() > until) {
+            break;
+        }
+    }
+}
+
+fn counters(parts: &mut [Part], flow: usize) -> FlowCounters {
+    let mut counters = FlowCounters::default();
+    parts.iter_mut().for_each(|part| {
+        part.report(flow, &mut counters);
+    });
+    counters
+}
+
+#[test]
+fn nodes_by_themselves_do_what_they_do_in_the_simulation() {
+    let text = include_str!("../../../reproductions/gnat2021/experiments/3-node-system.toml");
+    let text = text.replace("\"60 s\"", "\"24 s\"").replace("\"50 s\"", "\"23 s\"");
+    let scenario = Scenario::from_toml(&text, builtin()).unwrap();
+    let (mut whole, mut parts) = (simulation(&text), parts(&scenario, Links::Kept));
+    for sample in 1..=48 {
+        let now = Time::ZERO + Span::from_millis(500 * sample);
+        whole.advance(now).unwrap();
+        drive(&mut parts, now);
+        for flow in 0..3 {
+            let expected = format!("{:?}", whole.flow(flow));
+            assert_eq!(format!("{:?}", counters(&mut parts, flow)), expected, "at {now:?}");
+        }
+        parts.iter_mut().for_each(|part| part.check().unwrap());
+    }
+    let received = (0..3).map(|flow| counters(&mut parts, flow).received.unwrap());
+    assert!(received.map(|got| got.delivered_bytes).all(|bytes| bytes > 1_000_000));
+}
+
+#[test]
+fn what_is_outside_takes_packets_at_once() {
+    let text = scenario(3, "", &TRIANGLE, &[datagrams(1, 2, 5.0, "")]);
+    let mut parts = parts(&Scenario::from_toml(&text, builtin()).unwrap(), Links::Outside);
+    for millisecond in 1..3_000 {
+        let now = Time::ZERO + Span::from_millis(millisecond);
+        parts.iter_mut().for_each(|part| part.approach(now).unwrap());
+        exchange(&mut parts);
+        parts.iter_mut().for_each(|part| part.advance(now).unwrap());
+    }
+    let received = counters(&mut parts, 0).received.unwrap().delivered_bytes;
+    assert!(received > 1_200_000, "{received}");
+    parts.iter_mut().for_each(|part| part.check().unwrap());
+}
+
+#[test]
+fn nodes_that_cannot_run_by_themselves_are_refused() {
+    let why = |text: &str, node: &str| {
+        let scenario = Scenario::from_toml(text, builtin()).unwrap();
+        Part::new(&scenario, node, Links::Kept, &Default::default()).map(|_| ()).unwrap_err()
+    };
+    let text = scenario(1, "", &TRIANGLE, &[datagrams(1, 2, 5.0, "")]);
+    assert_eq!(why(&text, "4").field, "node");
+    let plain = text.replace("service = {  }", "");
+    let error = why(&plain, "1").to_string();
+    assert!(error.starts_with("flows.0: passes 12 without a service"), "{error}");
 }

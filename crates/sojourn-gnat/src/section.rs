@@ -97,8 +97,10 @@ impl Section for Services {
         for flow in scenario.flows_expanded() {
             let within = |error: FieldError| error.within(&format!("flows.{}", flow.entry));
             flows.extend(sent(plan, &flow, &mut joining).map_err(within)?);
-            if kind == Some(TREE) {
-                check_group(flow.spec.own.get::<FlowKeys>().service.as_ref()).map_err(within)?;
+            let service = flow.spec.own.get::<FlowKeys>().service;
+            match kind {
+                Some(TREE) => check_group(service.as_ref()).map_err(within)?,
+                _ => gift.carried.extend(service.map(|_| flow.id)),
             }
         }
         gift.silent.extend(joining.groups.only_counting());

@@ -91,6 +91,9 @@ pub enum Edge {
     /// The far end of an edge that begins in another region of the network: arrivals to come, in
     /// the order of time.
     FarEnd(VecDeque<(Time, Packet)>),
+    /// The near end of an edge that something outside the program stands for: what entered it waits
+    /// to be taken there.
+    Outside(VecDeque<Packet>),
     /// An edge that lies wholly in another region.
     Elsewhere,
 }
@@ -110,7 +113,7 @@ impl Edge {
                 }
                 _ => false,
             },
-            Edge::Channel { .. } | Edge::Elsewhere => false,
+            Edge::Channel { .. } | Edge::Outside(_) | Edge::Elsewhere => false,
         }
     }
 
@@ -120,7 +123,7 @@ impl Edge {
         match self {
             Edge::Link(link) => link.next_wakeup(),
             Edge::FarEnd(arrivals) => arrivals.front().map(|(at, _)| *at),
-            Edge::Channel { .. } | Edge::Elsewhere => None,
+            Edge::Channel { .. } | Edge::Outside(_) | Edge::Elsewhere => None,
         }
     }
 }

@@ -62,7 +62,7 @@ impl Network {
     #[inline]
     pub(super) fn offer(&mut self, edge: usize, packet: &Packet) {
         let Edge::Link(link) = &mut self.edges[edge] else {
-            return self.offer_to_medium(edge, packet);
+            return self.offer_elsewhere(edge, packet);
         };
         let steady = link.is_steady();
         link.offer(self.now, *packet);
@@ -104,11 +104,15 @@ impl Network {
     }
 
     #[inline(never)]
-    fn offer_to_medium(&mut self, edge: usize, packet: &Packet) {
-        if let Edge::Channel { medium, channel } = self.edges[edge] {
-            let slot = &mut self.media[medium as usize];
-            slot.medium.offer(self.now, channel as usize, *packet);
-            self.arm_medium(medium as usize);
+    fn offer_elsewhere(&mut self, edge: usize, packet: &Packet) {
+        match &mut self.edges[edge] {
+            Edge::Channel { medium, channel } => {
+                let (medium, channel) = (*medium as usize, *channel as usize);
+                self.media[medium].medium.offer(self.now, channel, *packet);
+                self.arm_medium(medium);
+            }
+            Edge::Outside(waiting) => waiting.push_back(*packet),
+            Edge::Link(_) | Edge::FarEnd(_) | Edge::Elsewhere => {}
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Network, Step};
 use crate::edge::{Edge, Link};
 use crate::node::{Behaviour, NodeCounters};
+use crate::observe::Observer;
 use crate::packet::Backlog;
 use crate::record::histogram::Histogram;
 use crate::record::{LinkCounters, NodeSample};
@@ -37,7 +38,8 @@ impl Network {
             Edge::Channel { medium, channel } => {
                 self.media[*medium as usize].medium.report(self.now, *channel as usize)
             }
-            Edge::FarEnd(_) | Edge::Elsewhere => LinkCounters::default(),
+            // What entered an edge outside counts there.
+            Edge::FarEnd(_) | Edge::Outside(_) | Edge::Elsewhere => LinkCounters::default(),
         }
     }
 
@@ -54,7 +56,7 @@ impl Network {
                 self.media[*medium as usize].medium.held(*channel as usize)
             }
             // The near end counts a packet that has left it as arrived.
-            Edge::FarEnd(_) | Edge::Elsewhere => Backlog::default(),
+            Edge::FarEnd(_) | Edge::Outside(_) | Edge::Elsewhere => Backlog::default(),
         }
     }
 
@@ -65,7 +67,7 @@ impl Network {
             Edge::Channel { medium, channel } => {
                 self.media[*medium as usize].medium.sojourn_histogram(*channel as usize)
             }
-            Edge::FarEnd(_) | Edge::Elsewhere => None,
+            Edge::FarEnd(_) | Edge::Outside(_) | Edge::Elsewhere => None,
         }
     }
 
@@ -97,6 +99,13 @@ impl Network {
                 Some((number, sample))
             }
         })
+    }
+
+    /// Names and values of an active node's state.
+    pub fn observe(&self, node: usize, out: &mut Observer<'_>) {
+        if let Behaviour::Other(other) = &self.nodes[node].behaviour {
+            other.observe(out);
+        }
     }
 
     /// The link of an edge, unless it is a channel of a shared medium.

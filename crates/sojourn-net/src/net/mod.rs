@@ -21,6 +21,7 @@ mod forward;
 mod hosts;
 mod inspect;
 mod nodes;
+mod part;
 mod regions;
 mod routes;
 mod split;
@@ -28,6 +29,7 @@ mod split;
 pub use alarm::{Alarm, Wake};
 pub use build::Builder;
 pub use hosts::{Arrivals, Hosts, Step};
+pub use part::Links;
 pub use regions::Regions;
 pub use split::{Crossing, Split};
 

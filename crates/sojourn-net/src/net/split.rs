@@ -43,10 +43,11 @@ pub struct Split {
 }
 
 /// Disjoint sets of nodes that stay together.
-struct Sets(Vec<usize>);
+pub(super) struct Sets(Vec<usize>);
 
 impl Sets {
-    fn of(&mut self, node: usize) -> usize {
+    /// The least node of its set.
+    pub(super) fn of(&mut self, node: usize) -> usize {
         let mut at = node;
         while self.0[at] != at {
             self.0[at] = self.0[self.0[at]];
@@ -111,10 +112,22 @@ impl Network {
     /// The partition; `None` where no edge can be crossed, or the place of an edge or a socket is
     /// not known.
     fn seams(&self, flows: impl Iterator<Item = [Route; 2]>) -> Option<Split> {
+        let seam = |edge| self.joins_active(edge) && self.least_delay(edge) >= LEAST_DELAY;
+        let (of_node, count) = self.joined(seam, flows)?.numbered();
+        self.parted(of_node, count)
+    }
+
+    /// The sets of nodes that stay together because an edge that is no seam, a medium or a flow's
+    /// end joins them; `None` where the place of an edge or a socket is not known.
+    pub(super) fn joined(
+        &self,
+        is_seam: impl Fn(usize) -> bool,
+        flows: impl Iterator<Item = [Route; 2]>,
+    ) -> Option<Sets> {
         let mut sets = Sets((0..self.nodes.len()).collect());
         for (edge, facts) in self.edge_facts.iter().enumerate() {
             let [from, to] = [facts.place(0)?, facts.place(1)?];
-            if !self.is_seam(edge) {
+            if !is_seam(edge) {
                 sets.join(from, to);
             }
         }
@@ -129,7 +142,11 @@ impl Network {
             sets.join(from, home);
             sets.join(to, answers);
         }
-        let (of_node, count) = sets.numbered();
+        Some(sets)
+    }
+
+    /// The partition into these regions of nodes; `None` where no edge crosses.
+    pub(super) fn parted(&self, of_node: Vec<usize>, count: usize) -> Option<Split> {
         let region = |facts: &EdgeFacts, end| facts.place(end).map_or(0, |node| of_node[node]);
         let crossing = |(edge, facts): (usize, &EdgeFacts)| {
             let crossing = Crossing { edge, from: region(facts, 0), to: region(facts, 1) };
@@ -142,18 +159,22 @@ impl Network {
         Some(Split { count, of_node, of_edge, crossings, lookahead })
     }
 
-    fn is_seam(&self, edge: usize) -> bool {
-        let decides = |node: Option<usize>| {
-            node.is_some_and(|node| matches!(self.nodes[node].behaviour, Behaviour::Other(_)))
-        };
-        self.edge_facts[edge].ends.into_iter().all(decides) && self.least_delay(edge) >= LEAST_DELAY
+    /// Whether the nodes at both ends are active.
+    pub(super) fn joins_active(&self, edge: usize) -> bool {
+        let decides = |node: Option<usize>| node.is_some_and(|node| self.is_active(node));
+        self.edge_facts[edge].ends.into_iter().all(decides)
+    }
+
+    /// Whether a node is active.
+    pub fn is_active(&self, node: usize) -> bool {
+        matches!(self.nodes[node].behaviour, Behaviour::Other(_))
     }
 
     fn least_delay(&self, edge: usize) -> Span {
         match &self.edges[edge] {
             Edge::Link(link) => link.least_delay(),
             Edge::Channel { medium, .. } => self.media[*medium as usize].medium.least_delay(),
-            Edge::FarEnd(_) | Edge::Elsewhere => Span::ZERO,
+            Edge::FarEnd(_) | Edge::Outside(_) | Edge::Elsewhere => Span::ZERO,
         }
     }
 
@@ -237,12 +258,12 @@ impl Network {
                     out.push((last, packet));
                 }
             }
-            Edge::FarEnd(_) | Edge::Elsewhere => {}
+            Edge::FarEnd(_) | Edge::Outside(_) | Edge::Elsewhere => {}
         }
     }
 
     /// Earliest time at which a packet may leave an edge to another region.
-    pub(super) fn leaves_at(&self, edge: usize) -> Option<Time> {
+    pub fn leaves_at(&self, edge: usize) -> Option<Time> {
         match &self.edges[edge] {
             Edge::Channel { medium, .. } => self.media[*medium as usize].medium.next_wakeup(),
             edge => edge.next_wakeup(),

@@ -14,6 +14,9 @@ pub struct Gift {
     pub nodes: Given,
     /// Numbers of flows that send nothing: they only count what another flow delivers.
     pub silent: BTreeSet<u32>,
+    /// Numbers of flows whose packets the node where they begin takes in, so that they pass links
+    /// between nodes within the nodes' own packets.
+    pub carried: BTreeSet<u32>,
     /// The datagrams that nodes send each other, if their packets carry only numbers.
     pub datagrams: Option<Arc<dyn Datagrams>>,
 }

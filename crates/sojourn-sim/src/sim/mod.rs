@@ -5,6 +5,7 @@ pub mod arrivals;
 mod build;
 mod hosts;
 mod inspect;
+mod part;
 mod recorded;
 mod sampler;
 mod sockets;
@@ -19,6 +20,7 @@ use crate::units::{Span, Time};
 
 pub use application::Application;
 pub use build::Surroundings;
+pub use part::{Neighbour, Part};
 pub use recorded::setup as capture_setup;
 
 use hosts::FlowHosts;
@@ -77,10 +79,7 @@ impl Simulation {
         log: Option<Log>,
         chunks: Option<Chunks>,
     ) -> Result<Self, FieldError> {
-        if !scenario.programs.is_empty() {
-            let message = "given; only a kernel in virtual time runs them: use --backend kernel";
-            return Err(FieldError::new("programs", message));
-        }
+        build::refuse_programs(scenario)?;
         let parts = unless_ended(|| build::parts(scenario, log.as_ref(), chunks.as_ref()));
         let (regions, sampler) = parts.map_err(Ended::before_the_run)??;
         Ok(Simulation { log, ..Simulation::of(regions, sampler, Time::ZERO + scenario.duration) })

@@ -1,25 +1,23 @@
 //! Construction of a simulation from a scenario.
 
-use crate::edge::link::RecordedLink;
 use crate::endpoint::Endpoint;
 use crate::error::FieldError;
-use crate::given::Given;
-use crate::net::{self, Alarm, Network, Regions, Split};
-use crate::node::{self, Behaviour, NodeInit};
+use crate::net::{Alarm, Network, Regions, Split};
+use crate::node;
 use crate::packet::Address;
 use crate::record::live::Log;
 use crate::record::{Chunks, FlowFacts, Recorder};
 use crate::registry::Catalogue;
 use crate::rng::StreamKey;
 use crate::scenario::Scenario;
+use crate::section::Gift;
 use crate::sim::application::Application;
 use crate::sim::arrivals::{Driver, Place};
 use crate::sim::hosts::{Elsewhere, FlowHosts};
 use crate::sim::recorded::{self, Captured, Told};
 use crate::sim::sampler::{Homes, Sampler};
-use crate::spec::{Flow, Node, Traffic, Transport};
+use crate::spec::{Flow, Traffic, Transport};
 use crate::tcp::HostMemory;
-use crate::topology::PlannedNode;
 use crate::transport::TransportInit;
 use crate::units::{Span, Time};
 
@@ -27,11 +25,11 @@ mod addresses;
 mod ends;
 mod links;
 mod media;
+mod network;
 
-use addresses::addresses;
 use ends::ends;
-use links::{BuiltLink, links};
-use media::media;
+use links::links;
+use network::network;
 
 /// The parts of a scenario besides its endpoints, which may be simulated or real.
 pub struct Surroundings {
@@ -57,26 +55,8 @@ impl Surroundings {
     /// # Errors
     /// If the scenario cannot be built; never for one that was read by [`Scenario::from_json`].
     pub fn new(scenario: &Scenario, log: Option<&Log>) -> Result<Self, FieldError> {
-        let expanded = scenario.flows_expanded();
-        let paths = scenario.paths();
-        let mut flows = flow_facts(scenario, &paths)?;
-        let links = links(scenario, &paths, &flows, log)?;
-        flows.truncate(expanded.len());
-        let gift = scenario.gift()?;
-        if let Some((capture, datagrams)) = log.and_then(Log::capture).zip(gift.datagrams) {
-            capture.carry_between_nodes(datagrams);
-        }
-        let (net, addresses) = network(scenario, links, &gift.nodes, log)?;
-        let mut applications = Vec::new();
-        for flow in &expanded {
-            let random = random_of(scenario, flow);
-            if gift.silent.contains(&flow.id) {
-                applications.push(Application::silent(random.stream()));
-                continue;
-            }
-            let built = application(flow, random, scenario.catalogue());
-            applications.push(built.map_err(|error| within(flow, error))?);
-        }
+        let Ground { net, addresses, applications, flows } =
+            ground(scenario, &scenario.gift()?, log)?;
         let recorded_links = scenario.plan().links.iter().filter(|link| link.recorded).count();
         let interval = scenario.sample_interval.as_nanos().max(1);
         let intervals = (scenario.duration.as_nanos() / interval + 1) as usize;
@@ -87,6 +67,55 @@ impl Surroundings {
     }
 }
 
+/// What a run stands on, whatever records it.
+pub(super) struct Ground {
+    /// The network, at time zero.
+    pub net: Network,
+    /// Addresses of packets, as in [`Surroundings`].
+    pub addresses: Vec<[Address; 2]>,
+    /// Application of each flow.
+    pub applications: Vec<Application>,
+    /// Static facts about each flow.
+    pub flows: Vec<FlowFacts>,
+}
+
+/// Builds the network and the applications, whose nodes and flows get `gift`.
+pub(super) fn ground(
+    scenario: &Scenario,
+    gift: &Gift,
+    log: Option<&Log>,
+) -> Result<Ground, FieldError> {
+    let expanded = scenario.flows_expanded();
+    let paths = scenario.paths();
+    let mut flows = flow_facts(scenario, &paths)?;
+    let links = links(scenario, &paths, &flows, log)?;
+    flows.truncate(expanded.len());
+    if let Some((capture, datagrams)) = log.and_then(Log::capture).zip(gift.datagrams.clone()) {
+        capture.carry_between_nodes(datagrams);
+    }
+    let (net, addresses) = network(scenario, links, &gift.nodes, log)?;
+    let mut applications = Vec::new();
+    for flow in &expanded {
+        let random = random_of(scenario, flow);
+        if gift.silent.contains(&flow.id) {
+            applications.push(Application::silent(random.stream()));
+            continue;
+        }
+        let built = application(flow, random, scenario.catalogue());
+        applications.push(built.map_err(|error| within(flow, error))?);
+    }
+    Ok(Ground { net, addresses, applications, flows })
+}
+
+/// Refuses a scenario with programs.
+pub(super) fn refuse_programs(scenario: &Scenario) -> Result<(), FieldError> {
+    if scenario.programs.is_empty() {
+        return Ok(());
+    }
+    let message = "given; only a kernel in virtual time runs them: use --backend kernel";
+    Err(FieldError::new("programs", message))
+}
+
 /// Builds all parts of the simulation; tables grow no longer than `chunks` says, if given.
 pub(super) fn parts(
     scenario: &Scenario,
@@ -94,30 +123,8 @@ pub(super) fn parts(
     chunks: Option<&Chunks>,
 ) -> Result<(Regions<FlowHosts>, Sampler), FieldError> {
     let built = Surroundings::new(scenario, log)?;
-    let mut endpoints = Vec::new();
     let memory = HostMemory::new(scenario.tcp_metrics);
-    let copied = scenario.plan().may_copy();
-    for (flow, addresses) in scenario.flows_expanded().iter().zip(&built.addresses) {
-        let base_rtt = built.flows[flow.id as usize].base_rtt;
-        let random = random_of(scenario, flow);
-        let first = scenario.plan().routes[flow.id as usize].forward.first();
-        let small_queue =
-            first.is_some_and(|link| scenario.plan().links[*link as usize].on.is_some());
-        let init = TransportInit {
-            flow: flow.spec,
-            addresses: *addresses,
-            base_rtt,
-            small_queue,
-            requests: false,
-            copied,
-            random,
-            memory: memory.as_ref(),
-            now: at(flow.spec.start),
-        };
-        let made = ends(&init, scenario.catalogue());
-        let made = made.map_err(|error| within(flow, error))?;
-        endpoints.extend(recorded(made, flow, scenario, log));
-    }
+    let endpoints = endpoints(scenario, &built.addresses, &built.flows, memory.as_ref(), log)?;
     let place = Place { addresses: &built.addresses, memory: memory.as_ref(), chunks, log };
     let driver = Driver::new(scenario, &place)?;
     let routes = built.addresses.iter().map(|[there, back]| [there.route, back.route]);
@@ -127,7 +134,7 @@ pub(super) fn parts(
         true => built.net.regions(routes),
         false => built.net.one_region(),
     };
-    let sockets = sockets(&built, &split);
+    let sockets = sockets(&built.net, &built.addresses, &split);
     let applications = built.applications.into_iter().map(Some).collect();
     let mut hosts = shared_out(endpoints, applications, &sockets, split.count);
     hosts[0].arrivals = driver;
@@ -146,6 +153,38 @@ pub(super) fn parts(
     Ok((Regions::new(built.net, &split, hosts, log.is_some()), sampler))
 }
 
+/// The ends of all declared flows, with what records them.
+pub(super) fn endpoints(
+    scenario: &Scenario,
+    addresses: &[[Address; 2]],
+    facts: &[FlowFacts],
+    memory: Option<&HostMemory>,
+    log: Option<&Log>,
+) -> Result<Vec<Box<dyn Endpoint>>, FieldError> {
+    let mut endpoints = Vec::new();
+    let copied = scenario.plan().may_copy();
+    for (flow, addresses) in scenario.flows_expanded().iter().zip(addresses) {
+        let first = scenario.plan().routes[flow.id as usize].forward.first();
+        let small_queue =
+            first.is_some_and(|link| scenario.plan().links[*link as usize].on.is_some());
+        let init = TransportInit {
+            flow: flow.spec,
+            addresses: *addresses,
+            base_rtt: facts[flow.id as usize].base_rtt,
+            small_queue,
+            requests: false,
+            copied,
+            random: random_of(scenario, flow),
+            memory,
+            now: at(flow.spec.start),
+        };
+        let made = ends(&init, scenario.catalogue());
+        let made = made.map_err(|error| within(flow, error))?;
+        endpoints.extend(recorded(made, flow, scenario, log));
+    }
+    Ok(endpoints)
+}
+
 /// The ends of a declared flow, with what records them.
 fn recorded(
     made: [Box<dyn Endpoint>; 2],
@@ -159,17 +198,17 @@ fn recorded(
 }
 
 /// Region of each socket.
-fn sockets(built: &Surroundings, split: &Split) -> Vec<usize> {
-    let ends = |route| built.net.ends(route).unwrap_or_default();
+pub(super) fn sockets(net: &Network, addresses: &[[Address; 2]], split: &Split) -> Vec<usize> {
+    let ends = |route| net.ends(route).unwrap_or_default();
     let homes = |addresses: &[Address; 2]| ends(addresses[0].route).map(|node| split.of_node[node]);
     match split.count {
-        1 => vec![0; 2 * built.addresses.len()],
-        _ => built.addresses.iter().flat_map(homes).collect(),
+        1 => vec![0; 2 * addresses.len()],
+        _ => addresses.iter().flat_map(homes).collect(),
     }
 }
 
 /// Gives each region its sockets and applications.
-fn shared_out(
+pub(super) fn shared_out(
     endpoints: Vec<Box<dyn Endpoint>>,
     applications: Vec<Option<Application>>,
     homes: &[usize],
@@ -198,62 +237,6 @@ fn random_of(scenario: &Scenario, flow: &Flow<'_>) -> StreamKey {
 
 fn within(flow: &Flow<'_>, error: FieldError) -> FieldError {
     error.within(&format!("flows.{}", flow.entry))
-}
-
-/// The network of a plan, and the addresses of each flow's packets, there and back.
-fn network(
-    scenario: &Scenario,
-    mut links: Vec<BuiltLink>,
-    given: &Given,
-    log: Option<&Log>,
-) -> Result<(Network, Vec<[Address; 2]>), FieldError> {
-    let plan = scenario.plan();
-    let mut net = net::Builder::new();
-    if let Some(log) = log {
-        net.record(log.clone());
-    }
-    for (index, node) in plan.nodes.iter().enumerate() {
-        let within = |error: FieldError| error.within(&format!("topology.nodes.{index}"));
-        let random = StreamKey::root(scenario.seed).child("node").child(&node.name);
-        let init = NodeInit { random, number: index as u16, given: given.clone() };
-        net.node(&node.name, behaviour(node, &init, scenario.catalogue()).map_err(within)?);
-        net.name_counters(index, counters(node, scenario.catalogue()))?;
-    }
-    // A route may leave from either of two merged nodes.
-    let place = |node: u16| Some(usize::from(node)).filter(|node| !plan.nodes[*node].merged);
-    let media = media(scenario, &mut links, &mut net, log)?;
-    for (planned, built) in plan.links.iter().zip(links) {
-        let ends = planned.ends.map(|end| end.and_then(place));
-        let shared = planned.on.as_ref().and_then(|(id, _)| media.get(id));
-        let added = match (shared, built.link, built.tap) {
-            (Some(medium), ..) => net.channel(&planned.id, ends, *medium),
-            (None, Some(link), Some(tap)) => {
-                let medium = net.medium(Box::new(RecordedLink::new(link, tap)));
-                net.channel(&planned.id, ends, medium)
-            }
-            (None, Some(link), None) => net.link(&planned.id, ends, link),
-            (None, None, _) => continue,
-        };
-        added.map_err(|e| e.within("topology"))?;
-    }
-    let addresses = addresses(scenario, &mut net)?;
-    Ok((net.build(), addresses))
-}
-
-/// Behaviour of a node.
-fn behaviour(
-    node: &PlannedNode,
-    init: &NodeInit,
-    catalogue: &Catalogue,
-) -> Result<Behaviour, FieldError> {
-    let Some(kind) = &node.kind else { return Ok(Behaviour::Plain) };
-    (catalogue.find::<Node>(&kind.kind)?.make)(&kind.params, init, catalogue)
-}
-
-/// Names of the counters of a node's kind.
-fn counters(node: &PlannedNode, catalogue: &Catalogue) -> &'static [&'static str] {
-    let entry = node.kind.as_ref().and_then(|kind| catalogue.find::<Node>(&kind.kind).ok());
-    entry.map(|entry| entry.facts.counters).unwrap_or_default()
 }
 
 fn at(span: Span) -> Time {
