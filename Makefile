@@ -14,6 +14,9 @@ FEATURES := --features pyo3/extension-module$(LIBELF)
 STAMP := $(VENV)/.built$(LIBELF)
 # Of what tests, checks and pages need besides.
 TOOLS := $(VENV)/.tools
+# Of what the site and its tests need besides.
+SITE_LOCK := requirements-site.lock
+SITE := $(VENV)/.site
 # Whatever is set here: tests start hundreds of commands, which need not compile the package each.
 export PYTHONDONTWRITEBYTECODE :=
 # The crates that need no Python.
@@ -22,10 +25,10 @@ TESTED := --workspace --exclude sojourn-py --exclude sojourn-python --exclude co
 LIBRARIES := base net tcp sim wifi sliq gnat catalogue abi capture live stamp
 # With the Python that programs outside are built for: with another one, pyo3 is compiled again by turns.
 CLIPPY := PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy
-PYTHONS := python reproductions tools tests benches
+PYTHONS := python reproductions tools tests benches docs/conf.py
 MODULE = $(subst -,_,$(NAME))
 
-.PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs compare-ns3 packet-scripts page \
+.PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs site site-pages test-links compare-ns3 packet-scripts page \
     bench sliq-speed fuzz fuzz-parsers format conformance live-reference kernel-reference compare-live deny crates renew
 
 help:  ## What there is to make
@@ -45,6 +48,10 @@ $(TOOLS): $(BIN)/maturin
 	$(UV) --requirement $(LOCK)
 	touch $@
 
+$(SITE): $(TOOLS) $(SITE_LOCK)
+	$(UV) --requirement $(SITE_LOCK)
+	touch $@
+
 $(STAMP): $(BIN)/maturin pyproject.toml Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) $(RUST)
 	touch $@.begun  # what is edited while it builds is newer
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release $(FEATURES)
@@ -55,10 +62,14 @@ dev: $(BIN)/maturin  ## Build quickly what runs more slowly: a short way from an
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile dev --skip-install $(FEATURES)
 	rm -f $(STAMP)
 
-demo: $(STAMP)  ## Reproduce CCPerf's Cubic-friendliness experiment and write its report
-	$(BIN)/sojourn reproduce ccperf
-	$(BIN)/sojourn report results/ccperf
-	@echo "The report is at $(CURDIR)/results/ccperf/report.html"
+demo: $(STAMP)  ## Run BBR beside Cubic with two buffers, draw who gets the link, write the report
+	$(BIN)/sojourn sweep experiments/catalogue/beside.toml --metrics mean_throughput_l4 \
+	    --columns topology.bottleneck.queue.limit
+	$(BIN)/sojourn plot results/beside --kind series --y mean_throughput_l4 --hue label \
+	    --columns topology.bottleneck.queue.limit --out results/beside/picture.png
+	$(BIN)/sojourn report results/beside
+	@echo "The page:    $(CURDIR)/results/beside/report.html"
+	@echo "The picture: $(CURDIR)/results/beside/picture.png"
 
 test: test-core test-package  ## Run the tests of the core and of the package
 
@@ -72,8 +83,10 @@ test-core: setup  ## Run the tests in Rust
 build-tests:
 	cargo test --quiet --no-run $(TESTED)
 
-fuzz:  ## Test the core with CASES (1000) new random cases of each of its properties
+fuzz: setup  ## CASES (1000) new random cases of each property of the core; SEEDS (10000) of the store's faults from SEED (0)
 	PROPTEST_CASES=$(or $(CASES),1000) cargo test --no-fail-fast $(foreach crate,base net tcp sim wifi sliq gnat catalogue,-p sojourn-$(crate))
+	mkdir -p target && gcc -O1 -shared -fPIC tests/faults/disk.c -o target/faults.so -ldl
+	LD_PRELOAD=$(CURDIR)/target/faults.so $(BIN)/python tests/faults/simulator.py $(or $(SEED),0) $(or $(SEEDS),10000)
 
 # New inputs go to fuzz/found; one that is worth keeping is moved to fuzz/corpus.
 fuzz-parsers:  ## Fuzz what reads files and the network: RUNS (10000000) inputs, TARGET=wire for one; nightly Rust and cargo-fuzz
@@ -105,6 +118,10 @@ test-queue:  ## Test one queue discipline and the conformance of all: make test-
 # In this order: the latter takes what the former has compiled.
 test-guides: setup  ## Scaffold one of each kind as the guides say, build it; build a program of its own
 	$(BIN)/pytest tests/own_program.py tests/guides.py
+
+.PHONY: test-site
+test-site: site-pages  ## Look at the site in a browser (WHOLE=1: at every page, with pictures in target/)
+	$(if $(WHOLE),SOJOURN_WHOLE=1) $(BIN)/pytest tests/site_pages.py
 
 test-core-alone: setup  ## Build a program with the core's members alone; run CCPerf's file and the suite with it
 	$(BIN)/pytest tests/core_alone.py
@@ -140,14 +157,30 @@ dist: setup  ## Build a wheel into dist/
 	rm -f dist/*.whl
 	$(BIN)/maturin build --release --out dist
 
-lock: $(TOOLS)  ## Write requirements.lock anew from pyproject.toml (UPGRADE=1: with newer versions)
+lock: $(TOOLS)  ## Write both locks anew from pyproject.toml (UPGRADE=1: with newer versions)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev pyproject.toml \
 	    --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) --output-file $(LOCK)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra site pyproject.toml \
+	    --constraint $(LOCK) --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) \
+	    --output-file $(SITE_LOCK)
 
 docs: setup conformance  ## Write everything in docs/ that comes from the sources and from runs
 	BLESS=1 cargo test --quiet -p sojourn-catalogue --test all scenario_docs
 	$(BIN)/python -m tools.pages
 	$(BIN)/python -m tools.pages.wifi
+
+# Of what is committed: `make docs` writes pages, this shows them.
+site: site-pages playground  ## Make the site of docs/ in site/, without a warning
+	@echo "The site: $(CURDIR)/site/index.html"
+
+# rustdoc's lie beside them.
+site-pages: setup $(SITE)
+	$(BIN)/sphinx-build -W --keep-going -q -b html -d target/site docs site
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps $(foreach crate,$(LIBRARIES),-p sojourn-$(crate))
+	rm -rf site/rust && cp -r target/doc site/rust && touch site/.nojekyll
+
+test-links: setup $(SITE)  ## Ask other sites whether what the pages link to is still there (needs the network)
+	$(BIN)/sphinx-build -q -b linkcheck -d target/site docs target/links
 
 renew: setup  ## Measure again what pages tell, write them, list what moved (NAME=abe: one part); resumable
 	$(BIN)/python -m tools.renew $(NAME)
@@ -173,13 +206,13 @@ compare-ns3: setup  ## Hold TCP, queues and Wi-Fi beside ns-3's (Debian: libns3-
 	$(BIN)/python benches/ns3_tcp.py
 	$(BIN)/python benches/ns3_wifi.py
 
-packet-scripts:  ## Play experiments/packets here and in this kernel, and write docs/packet-scripts.md
-	cargo run -q -p sojourn-live --example packet-scripts experiments/packets docs/packet-scripts.md
+packet-scripts:  ## Play experiments/packets here and in this kernel, and write docs/explanation/packet-scripts.md
+	cargo run -q -p sojourn-live --example packet-scripts experiments/packets docs/explanation/packet-scripts.md
 
-conformance: setup  ## Put every member through the suite and write docs/conformance.md
+conformance: setup  ## Put every member through the suite and write docs/explanation/conformance.md
 	$(BIN)/python -m tools.pages.conformance
 
-replay: setup  ## Replay Linux's sources beside ours and write docs/replay.md: make replay V6_1=DIR V6_12=DIR
+replay: setup  ## Replay Linux's sources beside ours and write docs/explanation/replay.md: make replay V6_1=DIR V6_12=DIR
 	$(BIN)/python -m tools.pages.replay 6.1=$(V6_1) 6.12=$(V6_12)
 
 live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable
@@ -194,3 +227,12 @@ compare-live: setup  ## Kernels in real and in virtual time on the same lossless
 new-%:  ## Scaffold a member of a kind: make new-cca NAME=my-control, make new-queue NAME=...
 	test -x $(BIN)/sojourn || $(MAKE) dev
 	$(BIN)/sojourn new $* $(NAME)
+
+include tools/playground.mk
+
+.PHONY: test-docs
+test-docs: site  ## Run every command of the tutorial and the how-to pages, the notebooks, and the playground
+	$(BIN)/pytest -m 'long or not long' tests/test_docs_commands.py tests/test_study.py tests/test_notebooks.py \
+	    tests/site
+
+include tools/release.mk

@@ -1,8 +1,8 @@
 """Sojourn's TCP and queue disciplines beside ns-3's: the scenarios of experiments/ns3 in both.
 
-Stores what ns-3 gives in ``reference/ns3/tcp.csv``, runs ours and writes ``docs/ns3.md``. Both
-simulators run the same replications, whose flows start at the same times; what is random otherwise
-(losses, RED, PIE) is each one's own.
+Stores what ns-3 gives in ``reference/ns3/tcp.csv``, runs ours and writes
+``docs/explanation/ns3.md``. Both simulators run the same replications, whose flows start at the
+same times; what is random otherwise (losses, RED, PIE) is each one's own.
 """
 
 from __future__ import annotations

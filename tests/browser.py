@@ -1,78 +1,104 @@
-"""Pages in a browser: what they become there, and whether they fit the screen."""
+"""Pages in a browser: what goes wrong in them, what does not fit a screen, and what axe says."""
 
 from __future__ import annotations
 
-import re
-import subprocess
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from matplotlib.image import imread
 
 from capabilities import BROWSER
 
-#: Measures once all is open and all figures are drawn, and tells the page that this one is in.
-_MEASURE = """<script>
-document.querySelectorAll("details").forEach((part) => { part.open = true; });
-const measured = setInterval(() => {
-  const plots = [...document.querySelectorAll(".plot")];
-  if (!plots.every((plot) => plot.querySelector("text"))) return;
-  clearInterval(measured);
-  const boxes = [...document.querySelectorAll(".scroll")];
-  const wide = boxes.filter((box) => box.scrollWidth > box.clientWidth).length;
-  const texts = [...document.querySelectorAll(".plot text")].map((t) => t.getBoundingClientRect());
-  const out = texts.filter((t) => t.left < 0 || t.right > innerWidth - 16).length;
-  const stacked = document.querySelectorAll(".stacked").length;
-  parent.postMessage([innerWidth, boxes.length, wide, stacked, texts.length, out].join(" "), "*");
-}, 100);
-</script>"""
-#: Shows pages beside each other, all within sight: what is not is not laid out.
-_BESIDE = """<!doctype html><title></title><body style="display: flex; margin: 0">
-<script>
-const told = new Map();
-addEventListener("message", ({ source, data }) => {
-  told.set(source, data);
-  const all = [...document.querySelectorAll("iframe")].map((f) => told.get(f.contentWindow));
-  if (!all.includes(undefined)) document.title = all.join();
-});
-</script>
-"""
-_HEIGHT = 2000
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+#: It asks nobody for anything but pages, and is used without a screen and as root.
+_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+#: Elements that make a page wider than its screen: those that no other is within.
+_BEYOND = """() => {
+  if (document.documentElement.scrollWidth <= innerWidth) return [];
+  const wide = [...document.body.querySelectorAll("*")].filter((e) => {
+    const right = Math.max(e.getBoundingClientRect().right, e.offsetLeft + e.scrollWidth);
+    return right > innerWidth + 1 && getComputedStyle(e).overflowX === "visible";
+  });
+  const inner = wide.filter((e) => !wide.some((other) => other !== e && e.contains(other)));
+  return ["it is " + document.documentElement.scrollWidth + " px wide",
+          ...inner.slice(0, 5).map((e) => e.outerHTML.slice(0, 80))];
+}"""
+_GRAVE = ("serious", "critical")
+#: It need not fetch styles once more.
+_AXE = {"resultTypes": ["violations"], "preload": False}
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser, as a fixture of a module: while one runs, there is an event loop."""
+    from playwright.sync_api import sync_playwright
+
+    assert BROWSER
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=_FLAGS)
+        yield browser
+        browser.close()
 
 
 @dataclass(frozen=True)
-class Fit:
-    """How a page fits a screen."""
+class Looked:
+    """A page that is looked at."""
 
-    width: int
-    tables: int
-    #: Tables that are wider than the screen, and those whose rows are lists.
-    wide: int
-    stacked: int
-    #: Texts in figures, and those beyond the screen.
-    texts: int
-    out: int
+    page: Page
+    #: What has gone wrong until now: errors, what was not found, what was asked of others.
+    wrong: list[str]
+
+    def beyond(self, width: int) -> list[str]:
+        """What is too wide on a screen of so many pixels."""
+        self.page.set_viewport_size({"width": width, "height": 900})
+        found: list[str] = self.page.evaluate(_BEYOND)
+        return found
+
+    def violations(self, **options: Any) -> list[str]:
+        """What axe calls serious or critical, each rule with the first element."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        response = Axe().run(self.page, options=_AXE | options).response
+        return [
+            f"{rule['id']}: {rule['nodes'][0]['html'][:120]}"
+            for rule in response["violations"]
+            if rule["impact"] in _GRAVE
+        ]
+
+    def pixels(self) -> np.ndarray:
+        """What is in sight: red, green and blue from 0 to 1."""
+        return np.asarray(imread(io.BytesIO(self.page.screenshot())))[:, :, :3]
 
 
-def browse(page: Path, *options: str) -> str:
-    """What the browser prints."""
-    assert BROWSER
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000"]
-    command = [BROWSER, *flags, *options, page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    return done.stdout
+def look_at(browser: Browser, url: str, width: int = 1400, height: int = 900) -> Looked:
+    """Opens a page on a screen; what it asks of other places than its own is wrong."""
+    page = browser.new_page(viewport={"width": width, "height": height})
+    looked = Looked(page, [])
+    own = urlsplit(url)[:2]
 
+    def asked(url: str) -> None:
+        to = urlsplit(url)
+        if to.scheme not in ("data", "blob") and to[:2] != own:
+            looked.wrong.append(f"asks {url}")
 
-def fits(*shown: tuple[Path, int], within: Path) -> list[Fit]:
-    """How pages fit screens of these widths, each in a frame; ``within`` a directory for files."""
-    frames = []
-    for number, (page, width) in enumerate(shown):
-        measuring = within / f"measuring-{number}.html"
-        measuring.write_text(page.read_text().replace("</body>", f"{_MEASURE}</body>"))
-        size = f"flex: none; width: {width}px; height: {_HEIGHT}px; border: 0"
-        frames.append(f'<iframe src="{measuring.name}" style="{size}"></iframe>')
-    beside = within / "beside.html"
-    beside.write_text(_BESIDE + "\n".join(frames))
-    total = sum(width for _, width in shown)
-    dumped = browse(beside, "--dump-dom", f"--window-size={total},{_HEIGHT}")
-    found = re.search("<title>(.+?)</title>", dumped)
-    assert found, "not all pages are drawn"
-    return [Fit(*map(int, told.split())) for told in found[1].split(",")]
+    page.on("request", lambda request: asked(request.url))
+    page.on("response", lambda r: r.status >= 400 and looked.wrong.append(f"{r.status}: {r.url}"))
+    page.on("console", lambda m: m.type == "error" and looked.wrong.append(m.text))
+    page.on("pageerror", lambda error: looked.wrong.append(str(error)))
+    page.goto(url)
+    return looked

@@ -1,6 +1,6 @@
 """What a machine may lack that tests need, and how it is found out.
 
-A test says what it needs with ``@pytest.mark.needs("chromium")``. Where that is lacking, and
+A test says what it needs with ``@pytest.mark.needs("site")``. Where that is lacking, and
 nowhere else, `conftest.py` skips it, and says so. As a program this prints the names of what is
 there, which tests in Rust get as ``SOJOURN_REQUIRE``: who needs it fails in place of being skipped.
 """
@@ -81,6 +81,16 @@ def _slurm() -> str:
     return programs("munged", "slurmctld", "slurmd", "sbatch", "sinfo", package=package)()
 
 
+def _site() -> str:
+    """The documentation's site, and a browser to look at pages with."""
+    missing = [
+        name for name in ("sphinx", "playwright", "axe_playwright_python") if not find_spec(name)
+    ]
+    if missing:
+        return f"no {', '.join(missing)} (make site)"
+    return "" if BROWSER else "no chromium (Debian: chromium)"
+
+
 def _virtual_kernel() -> str:
     from sojourn.backends.kernel import On
     from sojourn.errors import ScenarioError
@@ -90,6 +100,15 @@ def _virtual_kernel() -> str:
     except ScenarioError as error:
         return str(error)
     return ""
+
+
+def _wasm() -> str:
+    asked = "from tools.playground import compilers as c; print('' if c.found() else c.LACK)"
+    command = [sys.executable, "-c", asked]
+    root = Path(__file__).parents[1]
+    return subprocess.run(
+        command, cwd=root, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 CAPABILITIES: dict[str, Probe] = {
@@ -103,20 +122,28 @@ CAPABILITIES: dict[str, Probe] = {
     "compiler": programs("gcc", package="gcc"),
     "bpf-compiler": succeeds("clang", "-target", "bpf", "-fsyntax-only", "-xc", "/dev/null"),
     "aioquic": where(find_spec("aioquic") is not None, "it is not installed"),
+    # Pages in a browser that a test drives, and whether everybody can use them.
+    "cargo": programs("cargo", package="cargo"),
     # Programs are built from it.
     "crates": succeeds("cargo", "info", "--quiet", "quinn"),
     "curl": programs("curl", package="curl"),
     "iperf3": programs("iperf3", package="iperf3"),
+    "node": programs("node", package="nodejs"),
     "nginx": programs("nginx", package="nginx"),
     "openssl": programs("openssl", package="openssl"),
     "tc": programs("tc", package="iproute2"),
     "tshark": programs("tshark", package="tshark"),
-    "chromium": where(BROWSER is not None, "no chromium (Debian: chromium)"),
+    "site": _site,
     "kernel-sources": where(
         KERNEL_SOURCES.exists(), f"no {KERNEL_SOURCES} (Debian: linux-source-6.1)"
     ),
     "virtual-kernel": _virtual_kernel,
+    "wasm": _wasm,
     "slurm": _slurm,
+    "notebooks": where(
+        all(find_spec(name) for name in ("nbclient", "ipykernel")),
+        "the extra `site` is not installed",
+    ),
     "graphillion": where(find_spec("graphillion") is not None, "it is not installed"),
     "oldest-python": where(sys.version_info[:2] == (3, 11), "this is a later Python"),
 }

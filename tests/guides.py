@@ -210,7 +210,7 @@ def test_what_was_scaffolded_runs(arguments: tuple[str, ...], tmp_path: Path) ->
 def test_what_was_scaffolded_has_a_page(kind: str) -> None:
     run(sys.executable, "-m", "tools.pages", f"my-{kind}")
     pages = {"cca": "ccas/my-cca.md", "queue": "queues/my-queue.md", "topology": "topologies.md"}
-    text = (COPY / "docs" / pages[kind]).read_text(encoding="utf-8")
+    text = (COPY / "docs/reference" / pages[kind]).read_text(encoding="utf-8")
     figure = re.search(rf"!\[my-{kind} at work\]\((.*?)\)", text)
     assert figure
-    assert ((COPY / "docs" / pages[kind]).parent / figure[1]).stat().st_size > 5_000
+    assert ((COPY / "docs/reference" / pages[kind]).parent / figure[1]).stat().st_size > 5_000

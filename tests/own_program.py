@@ -29,7 +29,7 @@ TARGET = ROOT / "target"
 EXAMPLES = ROOT / "examples"
 EXAMPLE = EXAMPLES / "own-control"
 SCENARIO = EXAMPLE / "scenario.toml"
-PAGE = (ROOT / "docs" / "your-own-control.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/howto" / "own-control.md").read_text(encoding="utf-8")
 
 
 def here(tmp_path: Path) -> dict[str, str]:
@@ -49,11 +49,11 @@ def shares_target(crate: Path) -> None:
 
 def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
     rust = PAGE[PAGE.index("\n## In Rust\n") :]
-    commands = re.search(r"(?:^    .*\n)+", rust, re.M)
+    commands = re.search(r"```sh\n(.*?)```", rust, re.S)
     assert commands
     shares_target(tmp_path / "my-rust")
     run = subprocess.run(
-        ["sh", "-ec", commands[0]],
+        ["sh", "-ec", commands[1]],
         cwd=tmp_path,
         env=here(tmp_path),
         capture_output=True,

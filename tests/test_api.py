@@ -167,7 +167,7 @@ def test_wrong_metrics_are_explained(result: sojourn.Result) -> None:
 
 @pytest.mark.usefixtures("registered")
 def test_the_documented_metric_works(result: sojourn.Result) -> None:
-    text = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/metrics.md").read_text(encoding="utf-8")
     [example] = [part for part in text.split("```python\n")[1:] if "@sojourn.metric" in part]
     file = ROOT.joinpath("experiments/catalogue/dumbbell.toml")
     code = example.split("```")[0].replace("friendliness.toml", str(file))

@@ -103,7 +103,8 @@ def test_what_a_crate_that_simulates_uses_of_ours_simulates() -> None:
     manifests = {name: tomllib.loads(path.read_text()) for name, path in files.items()}
     built_with = {name: m.get("build-dependencies", {}) for name, m in manifests.items()}
     stamped = {name for name, crates in built_with.items() if "sojourn-stamp" in crates}
-    assert stamped == {*CRATES, "sojourn-python"}  # which has the versions
+    # Which have the versions, and a page the whole.
+    assert stamped == {*CRATES, "sojourn-python", "sojourn-wasm"}
     used = {name for crate in CRATES for name in manifests[crate]["dependencies"]}
     assert {name for name in used if name.startswith("sojourn-")} <= set(CRATES)
 

@@ -17,7 +17,7 @@ case "$*" in *"$FAILS"*) exit 2 ;; esac
 case "$*" in *" test") printf "$TOLD" ;; esac
 """
 SKIPPED = (
-    "skipped: tests/test_a.py::test_b[x y]: needs chromium: no chromium\n",
+    "skipped: tests/test_a.py::test_b[x y]: needs site: no chromium\n",
     "skipped: sojourn-live a_test: needs live: not permitted\n",
 )
 
@@ -41,7 +41,7 @@ def run(place: Path, fails: str, told: str) -> tuple[int, str]:
 @pytest.mark.parametrize("fails", ["nothing", "setup", "check"])
 def test_all_targets_are_made_and_timed_whatever_fails(tmp_path: Path, fails: str) -> None:
     status, told = run(tmp_path, fails, "")
-    targets = ["test-guides test-wheel check test-core-alone", "test"]
+    targets = ["test-site test-guides test-wheel check test-core-alone", "test"]
     made = r"made --keep-going (?:--jobs 3 --output-sync=target )?([a-z -]+)\n"
     assert re.findall(made, told)[-len(targets) :] == targets
     seconds = re.findall(r"^ +\d+ s  (.*)$", told, flags=re.MULTILINE)

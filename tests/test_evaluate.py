@@ -249,6 +249,6 @@ def test_what_cannot_be_evaluated_is_refused(
 
 
 def test_the_guide_names_what_there_is() -> None:
-    text = (ROOT / "docs/evaluate.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/howto/evaluate.md").read_text(encoding="utf-8")
     for name in (*COLUMNS[:9], *COMPETITION):
         assert name in text

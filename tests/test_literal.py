@@ -110,10 +110,11 @@ def test_a_page_shows_texts_as_they_are(tmp_path: Path) -> None:
     text = " ".join(WORST)
     table = Table(text, [text], [[text]])
     [chart, *_] = charts(text)
-    sections = [Section(text, [text], [text], [table], [picture("name", chart)], text)]
+    drawn = [picture("name", chart)]
+    sections = [Section(text, [text], [text], [table], drawn, text, lines=[(text, text)])]
     write(Page(text, text, sections, [f"error: {text}"]), tmp_path / "page.html")
     html_text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert html_text.count(html.escape(literal.printable(text))) >= 9
+    assert html_text.count(html.escape(literal.printable(text))) >= 11
     assert literal.printable(html_text) == html_text
     assert html_text.count("</script>") == 4
     assert "<img" not in html_text

@@ -32,39 +32,45 @@ FILE = re.compile(r"\]\([^)]+\.(?:csv|toml|json)\)")
 #: Quantities that nobody measured (settings, limits, conventions) outside of code spans.
 SETTINGS: Mapping[str, str] = {
     "CHANGELOG.md": "100 million, 4 ms, 1 s, 10 s, 16 MB, 8 MB, 2 s, 32 MB, 500 ms, 4 MB, 4 us",
-    "docs/cluster.md": "2 GB, 30 seconds",
-    "docs/compare.md": "95 %, 80 %, 2 %, 5 %, 10 %",
-    "docs/evaluate.md": "95 %, 5 %",
-    "docs/kernel.md": "10 ms, 256 ns, 95 %",
-    "docs/live.md": "1 ms, 10 ms, 32 MB, 4 MB, 95 %",
-    "docs/metrics.md": "0.1 %, 5 %, 100 ms",
-    "docs/packet-scripts.md": "0 to 100 ms, 40 ms",
-    "docs/performance.md": "32 kB, 1 MB",
-    "docs/plot.md": "95 %",
-    "docs/programs.md": "1 GB, 15 s, 4 MB, 64 MB",
-    "docs/results.md": "95 %, 128 MB",
-    "docs/scenario.md": "100 million, 1,000,000 s, 0 ms, 50 us, 4 MB, 32 MB, 6 and 6 MB, "
+    "docs/howto/cluster.md": "2 GB, 30 seconds",
+    "docs/howto/compare.md": "95 %, 80 %, 2 %, 5 %, 10 %",
+    "docs/howto/evaluate.md": "95 %, 5 %",
+    "docs/howto/virtual-kernel.md": "10 ms, 95 %",
+    "docs/howto/real-kernel.md": "1 ms, 95 %",
+    "docs/howto/which-aqm.md": "10 Mbit/s",
+    "docs/reference/backends.md": "10 ms, 256 ns, 32 MB, 4 MB",
+    "docs/reference/metrics.md": "0.1 %, 5 %, 100 ms",
+    "docs/explanation/packet-scripts.md": "0 to 100 ms, 40 ms",
+    "docs/explanation/performance.md": "32 kB, 1 MB",
+    "docs/howto/figures.md": "95 %",
+    "docs/howto/any-program.md": "15 s, 4 MB",
+    "docs/reference/programs.md": "1 GB, 64 MB",
+    "docs/reference/results.md": "95 %, 128 MB",
+    "docs/reference/scenario.md": "100 million, 1,000,000 s, 0 ms, 50 us, 4 MB, 32 MB, 6 and 6 MB, "
     "131,072 B, 1 GB, 6 MB, 100 Mbit/s, 260 ms, 28 B, 52 B, 44 B, 14 B, 95 %, 5 %, 10 ms",
-    "docs/short-flows.md": "60 %, 95 %",
-    "docs/sliq.md": "16 MB",
-    "docs/slotted.md": "100 Mbit/s, 0.2 to 5 s, 0.3 s",
-    "docs/your-own-control.md": "60 s",
+    "docs/howto/short-flows.md": "60 %, 95 %",
+    "docs/reference/sliq.md": "16 MB",
+    "docs/reference/slotted.md": "100 Mbit/s, 0.2 to 5 s, 0.3 s",
+    "docs/howto/own-control.md": "60 s",
+    "docs/tutorial/first-run.md": "20 Mbit/s, 95 %",
 }
 #: Pages that follow from stored files or from the sources, which have tests of their own.
-RENDERED_ELSEWHERE = {f"docs/{name}" for name in pages()}
+RENDERED_ELSEWHERE = {f"docs/reference/{name}" for name in pages()}
 TYPED = sorted(
     {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md"))
     }
     - RENDERED_ELSEWHERE
-    - {f"docs/{name}.md" for name in RENDERED}
+    - {f"docs/explanation/{name}.md" for name in RENDERED}
 )
 
 
 @pytest.mark.parametrize("name", RENDERED)
 def test_a_page_is_what_its_stored_tables_make_it(name: str) -> None:
-    assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == RENDERED[name]()
+    assert (ROOT / "docs/explanation" / f"{name}.md").read_text(encoding="utf-8") == RENDERED[
+        name
+    ]()
 
 
 @pytest.mark.parametrize("name", TYPED)
@@ -122,4 +128,4 @@ def test_a_stored_number_that_is_not_the_pages_is_found(monkeypatch: pytest.Monk
     """A page that was not rendered since its tables changed differs."""
     rows = kept.rows
     monkeypatch.setattr(kept, "rows", lambda *table: [row | OTHER for row in rows(*table)])
-    assert (ROOT / "docs/wifi.md").read_text(encoding="utf-8") != RENDERED["wifi"]()
+    assert (ROOT / "docs/explanation/wifi.md").read_text(encoding="utf-8") != RENDERED["wifi"]()

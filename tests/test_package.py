@@ -89,13 +89,16 @@ def test_what_a_package_brings_is_what_it_is_called(value: str, told: str) -> No
             found.suite("y")
 
 
-def test_the_lock_has_every_requirement() -> None:
-    lock = (ROOT / "requirements.lock").read_text()
+@pytest.mark.parametrize(
+    ("name", "extras"),
+    [("requirements.lock", ("dev", "cluster")), ("requirements-site.lock", ("site",))],
+)
+def test_the_lock_has_every_requirement(name: str, extras: tuple[str, ...]) -> None:
+    lock = (ROOT / name).read_text()
     pins = dict(re.findall(r"^(\S+)==(\S+)", lock, re.MULTILINE))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["dev"], *extras["cluster"]]
-    for requirement in map(Requirement, wanted):
+    wanted = [more for extra in extras for more in project["optional-dependencies"][extra]]
+    for requirement in map(Requirement, [*project["dependencies"], *wanted]):
         if requirement.name == project["name"]:
             continue  # the extra itself
         assert requirement.name in pins, "run `make lock`"

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +10,7 @@ import polars as pl
 import pytest
 
 import sojourn as package
-from conftest import ROOT, TWO_FLOWS, Command
+from conftest import TWO_FLOWS, Command
 from sojourn import ScenarioError
 from sojourn.cli import plot as cli
 from sojourn.figures import page
@@ -48,35 +44,6 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> package.Sweep:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return package.run(TWO_FLOWS).save(tmp_path_factory.mktemp("plot") / "run")
-
-
-def test_the_guide_makes_a_pdf_of_bbrs_share_with_intervals(tmp_path: Path) -> None:
-    """Two files and three commands, with fewer and shorter runs."""
-    text = (ROOT / "docs" / "plot.md").read_text(encoding="utf-8")
-    scenario, script = re.findall(r"```(?:toml|sh)\n(.*?)```", text, re.DOTALL)[:2]
-    shorter = scenario.replace('"30 s"', '"3 s"').replace('"5 s"', '"1 s"')
-    (tmp_path / "buffers.toml").write_text(shorter.replace("replications = 10", "replications = 2"))
-    assert len(script.strip().splitlines()) == 3
-    command = f'#!/bin/sh\nexec {sys.executable} -m sojourn "$@"\n'
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "sojourn").write_text(command)
-    (tmp_path / "bin" / "sojourn").chmod(0o755)
-    path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path}
-    subprocess.run(
-        [shutil.which("sh") or "sh", "-e"],
-        input=script, text=True, cwd=tmp_path, env=environment, check=True, timeout=120,
-    )  # fmt: skip
-    assert (tmp_path / "share.pdf").read_bytes().startswith(b"%PDF")
-    made = chart(tmp_path / "buffers", Request("share(bbr)", LIMIT))
-    (line,) = made.panels[0].lines
-    assert np.asarray(line.x).tolist() == [0.1, 0.25, 0.5, 1, 2, 4, 8, 16]
-    assert np.isfinite(np.asarray(line.error)).all()
-    assert (made.panels[0].x_label, made.panels[0].y_label) == (
-        "Buffer (BDP)",
-        "BBR's share of throughput (%)",
-    )
-    assert np.asarray(line.y)[0] > 50 > np.asarray(line.y)[-1]
 
 
 def test_lines_are_the_means_of_the_summary(sweep: package.Sweep) -> None:

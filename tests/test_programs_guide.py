@@ -1,4 +1,4 @@
-"""The commands of docs/programs.md, as a reader types them, and what it says that they print."""
+"""The commands of docs/howto/any-program.md, as a reader types them, and what they print."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from guide_page import GuidePage
 from sojourn.scenario import load
 
-GUIDE = GuidePage("programs.md")
+GUIDE = (ROOT / "docs/howto/any-program.md").read_text(encoding="utf-8")
 FILES = ROOT / "examples" / "programs"
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-SECTIONS = dict(re.findall(r"^##? (.+?)\n(.*?)(?=^##? |\Z)", GUIDE.text, re.DOTALL | re.MULTILINE))
+SECTIONS = dict(re.findall(r"^##? (.+?)\n(.*?)(?=^##? |\Z)", GUIDE, re.DOTALL | re.MULTILINE))
 STORIES = [title for title in SECTIONS if title.endswith("?")]
 
 
@@ -82,7 +81,7 @@ def test_the_long_stories(title: str, there: Path) -> None:
 
 def test_the_page_has_four_stories_and_names_its_files() -> None:
     assert len(STORIES) == 4
-    named = set(re.findall(r"[\w-]+\.(?:toml|py)\b", GUIDE.text))
+    named = set(re.findall(r"[\w-]+\.(?:toml|py)\b", GUIDE))
     assert {path.name for path in FILES.iterdir()} == named
 
 

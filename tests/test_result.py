@@ -96,19 +96,19 @@ def test_later_formats_are_refused_and_older_migrated(
     path.write_text(json.dumps({"format": 0, "kind": "old"}))
     with pytest.raises(sojourn.SojournError, match="format 0, which this version no longer reads"):
         manifest.read(tmp_path)
-    steps = dict.fromkeys(range(manifest.FORMAT), lambda _, content: {**content, "kind": "run"})
+    steps = dict.fromkeys(range(manifest.FORMAT), lambda _, content: {**content, "kind": "own"})
     monkeypatch.setattr(manifest, "MIGRATIONS", steps)
-    assert manifest.read(tmp_path) == {"format": manifest.FORMAT, "kind": "run"}
+    assert manifest.read(tmp_path) == {"format": manifest.FORMAT, "kind": "own"}
     assert json.loads(path.read_text())["format"] == manifest.FORMAT
 
 
 def test_damaged_results_are_named(result: sojourn.Result, tmp_path: Path) -> None:
     run_directory.save(result, tmp_path)
     (tmp_path / "flow_samples.parquet").write_bytes(b"nonsense")
-    with pytest.raises(sojourn.SojournError, match=r"flow_samples\.parquet: cannot be read"):
+    with pytest.raises(sojourn.SojournError, match=r"flow_samples\.parquet: is damaged"):
         run_directory.load(tmp_path)
     (tmp_path / manifest.FILE).write_text("{")
-    with pytest.raises(sojourn.SojournError, match="cannot be read"):
+    with pytest.raises(sojourn.SojournError, match="is damaged"):
         run_directory.load(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""The commands of docs/study.md, as a reader types them."""
+"""The figure of docs/howto/study.md: how it is named, and what the page says that it shows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+import docs_commands as docs
 from conftest import ROOT, Command
-from guide_page import GuidePage
 from sojourn.figures.plots.request import Request, chart
 
-GUIDE = GuidePage("study.md")
+GUIDE = docs.page("docs/howto/study.md")
+COMMANDS = [
+    typed for block in GUIDE.blocks if block.mark == "run" for typed in docs.plain(block.text)
+]
 FILE = ROOT / "experiments" / "coexistence" / "beside-cubic.toml"
 #: What makes runs short and few enough for every change.
 BRIEF = (
@@ -25,24 +28,9 @@ GRID = (
 FEW = ("--set", f"sweep.grid={GRID}", "--set", "sweep.replications=2")
 
 
-def brief() -> list[list[str]]:
-    """The first one of each kind, with short runs."""
-    short = {"sweep": (*BRIEF, *FEW), "run": (*BRIEF, "--no-figures")}
-    first: dict[str, list[str]] = {}
-    for kind, *rest in GUIDE.commands():
-        first.setdefault(kind, [kind, *rest, *short.get(kind, ())])
-    return list(first.values())
-
-
-def type_all(sojourn: Command, typed: list[list[str]]) -> None:
-    for arguments in typed:
-        done = sojourn(*arguments, timeout=3_600)
-        assert done.returncode == 0, (arguments, done.stderr)
-
-
 def figure(place: Path) -> tuple[Request, Path]:
     """What the first figure of the guide shows, and of which results."""
-    plot = next(arguments for arguments in GUIDE.commands() if arguments[0] == "plot")
+    plot = next(arguments for arguments in COMMANDS if arguments[0] == "plot")
     _, directory, *options = plot
     given = dict(zip(options[::2], options[1::2], strict=True))
     assert (place / given.pop("--out")).stat().st_size > 0
@@ -52,14 +40,17 @@ def figure(place: Path) -> tuple[Request, Path]:
 
 
 def test_the_guide_shows_the_file() -> None:
-    (text,) = GUIDE.blocks("toml")
+    (text,) = [block.text for block in GUIDE.blocks if block.mark == "file"]
     assert FILE.read_text(encoding="utf-8").endswith(text)
     assert tomllib.loads(text)["sweep"]["replications"] == 10
 
 
-def test_the_guide_is_two_commands_to_the_figure(sojourn: Command, tmp_path: Path) -> None:
+def test_the_guide_is_two_commands_to_the_figure(called: Command, tmp_path: Path) -> None:
     """Ready for a paper: every panel, axis and line is named as a reader knows it."""
-    type_all(sojourn, brief())
+    sweep, plot, *_ = COMMANDS
+    for arguments in ([*sweep, *BRIEF, *FEW], plot):
+        done = called(*arguments)
+        assert done.returncode == 0, (arguments, done.stderr)
     asked, results = figure(tmp_path)
     made = chart(results, asked)
     assert [panel.title for panel in made.panels] == 2 * ["FIFO", "FQ-CoDel", "DualPI2"]
@@ -71,12 +62,12 @@ def test_the_guide_is_two_commands_to_the_figure(sojourn: Command, tmp_path: Pat
 
 
 @pytest.mark.long
-def test_the_commands(sojourn: Command, tmp_path: Path) -> None:
+def test_the_page_works_whole(tmp_path: Path) -> None:
     """The question that the page asks has its answer: BBR takes most of a shallow FIFO and little
     of a deep one, and FQ-CoDel shares evenly.
     """
-    type_all(sojourn, GUIDE.commands())
-    asked, results = figure(tmp_path)
+    docs.follow(GUIDE, tmp_path / "here", whole=True)
+    asked, results = figure(tmp_path / "here")
     fifo, fq_codel, _ = chart(results, asked).panels[:3]
     bbr = [float(share) for share in fifo.lines[0].y]
     assert bbr[0] > 80

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+import docs_commands as docs
 from conftest import ROOT, Command
 
 pytestmark = pytest.mark.wheel
@@ -26,8 +27,12 @@ LOCK = ROOT / "requirements.lock"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 #: The lowest versions are for the lowest Python.
 LOWEST = pytest.param("lowest", marks=pytest.mark.needs("oldest-python"))
-#: The README's tour, from which a newcomer starts.
-TOUR = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+#: The tutorial's scenario and its sweep, from which a newcomer starts.
+TOUR = [
+    block.text
+    for block in docs.page("docs/tutorial/first-run.md").blocks
+    if block.language == "toml"
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +44,7 @@ def wheel() -> Path:
 
 @pytest.fixture(scope="module", params=["locked", LOWEST])
 def home(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory):
-    """A directory with the wheel in an environment below it, and the README's scenarios."""
+    """A directory with the wheel in an environment below it, and the tutorial's scenarios."""
     lowest = request.param == "lowest"
     home = tmp_path_factory.mktemp(request.param)
     constraints = home / "constraints.txt"
@@ -51,8 +56,8 @@ def home(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.T
     subprocess.run([*install, f"{wheel}[cluster]"], check=True, env=_environment())
     subprocess.run([home / "env/bin/pip", "check"], check=True, env=_environment())
     scenario, sweep, *_ = TOUR
-    (home / "friendliness.toml").write_text(scenario)
-    (home / "sweep.toml").write_text(scenario.replace("friendliness", "grid") + sweep)
+    (home / "buffer.toml").write_text(scenario)
+    (home / "sweep.toml").write_text(scenario.replace('"buffer"', '"grid"') + sweep)
     return home
 
 
@@ -93,19 +98,19 @@ def test_it_says_which_it_is(installed: Command, wheel: Path) -> None:
 
 
 def test_run_and_report(installed: Command, home: Path) -> None:
-    printed = json.loads(installed("run", "friendliness.toml", "--format", "json").stdout)
-    assert 25 < printed["net"]["metrics"]["mean_agg_throughput_l4"] < 32
-    figures = home / "results/friendliness/figures"
+    printed = json.loads(installed("run", "buffer.toml", "--format", "json").stdout)
+    assert 17 < printed["net"]["metrics"]["mean_agg_throughput_l4"] < 20
+    figures = home / "results/buffer/figures"
     assert {path.suffix for path in figures.iterdir()} == {".png", ".svg"}
-    installed("report", "results/friendliness")
-    assert (home / "results/friendliness/report.html").stat().st_size > 1_000_000
+    installed("report", "results/buffer")
+    assert (home / "results/buffer/report.html").stat().st_size > 1_000_000
 
 
 def test_sweep_and_report(installed: Command, home: Path) -> None:
     fewer = ("--set", 'duration="8 s"', "--set", "sweep.replications=2")
     installed("sweep", "sweep.toml", *fewer)
     with (home / "results/grid/summary.csv").open() as file:
-        assert len({row["flows.0.cca"] for row in csv.DictReader(file)}) == 2
+        assert len({row["topology.bottleneck.queue.limit"] for row in csv.DictReader(file)}) == 6
     installed("report", "results/grid")
     assert (home / "results/grid/report.html").stat().st_size > 1_000_000
 
@@ -152,7 +157,7 @@ def test_list_names_what_can_be_used(installed: Command, home: Path) -> None:
 
 
 def test_from_python(home: Path) -> None:
-    program = "import sojourn; print(sojourn.run('friendliness.toml').flows.height)"
+    program = "import sojourn; print(sojourn.run('buffer.toml').flows.height)"
     command = [home / "env/bin/python", "-c", program]
     assert subprocess.check_output(command, cwd=home, env=_environment()) == b"2\n"
 

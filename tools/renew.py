@@ -99,7 +99,7 @@ def _ablations(name: str, of: str) -> list[str]:
 def _table(name: str, part: Part) -> list[str]:
     """Keeps the table that a command writes; of a sweep's summary, the metrics that pages show."""
     place, command = f"{part['page']}/{name}", part["command"]
-    path = kept.docs() / place / f"{kept.TABLE}.csv"
+    path = kept.explanation() / place / f"{kept.TABLE}.csv"
     before, old = _text(path), kept.read(path) if path.exists() else []
     _spent(name, [command])
     rows: Sequence[kept.Measured] = kept.read(ROOT / part["table"])

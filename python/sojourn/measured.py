@@ -87,7 +87,7 @@ class Measured:
 
     @property
     def net(self) -> pl.DataFrame:
-        """One row: the network's metrics; empty if none is requested."""
+        """The network's metrics in one row; empty if none is requested."""
         return self.frame("net", self._chosen("net"))
 
     @property
@@ -139,14 +139,14 @@ class Measured:
 
     @cached_property
     def series(self) -> Series:
-        """The samples that the metrics are computed from, in the units of docs/results.md."""
+        """The samples that the metrics are computed from, in units of docs/reference/results.md."""
         flows, links = (self.data.tables[f"{of}_samples"] for of in ("flow", "link"))
         return Series(scanned(flows).collect(), scanned(links).collect())
 
     @property
     def transfers(self) -> pl.DataFrame:
         """One row per transfer that has arrived, in the order in which they ended; the columns of
-        ``transfers.parquet`` (docs/results.md): times in seconds, sizes in bytes.
+        ``transfers.parquet`` (docs/reference/results.md): times in seconds, sizes in bytes.
 
         Raises:
             ScenarioError: if the scenario has no arrivals.
@@ -155,14 +155,14 @@ class Measured:
         return self.scan_transfers().collect()
 
     def scan_transfers(self) -> pl.LazyFrame:
-        """The same, read when and as far as it is needed; raises as :attr:`transfers`."""
+        """:attr:`transfers`, read when and as far as it is needed; raises as that."""
         if "transfers" not in self.data.tables:
             raise ScenarioError("transfers: none arrive; give the scenario [[arrivals]]")
         return named(scanned(self.data.tables["transfers"]), self.scenario.canonical)
 
     @property
     def state(self) -> pl.DataFrame:
-        """The state of congestion controls and queues: a row whenever a value changes.
+        """The state of congestion controls and queues, a row whenever a value changes.
 
         Raises:
             ScenarioError: if neither was recorded.

@@ -14,7 +14,7 @@ from sojourn.overview import flow_names, spread
 from sojourn.table import Table
 
 #: More flows than this are shown as groups.
-_MOST_FLOWS, _MOST_GROUPS = 12, 6
+MOST_FLOWS, _MOST_GROUPS = 12, 6
 
 _TITLES = {"net": "Network", "group": "Groups of flows", "transfer": "Transfers that come and go"}
 
@@ -30,11 +30,11 @@ def by_scope(result: Measured) -> list[Table]:
 
 
 def by_family(result: Measured) -> list[Table]:
-    """One table for each family of metrics, each metric with what it means."""
+    """One table for each family of metrics that have a value, each with what it means."""
     tables = []
     for scope in SCOPES.values():
         families: dict[str, list[Metric]] = {}
-        for metric in _chosen(result, scope) if _members(result, scope) else []:
+        for metric in _known(result, scope) if _members(result, scope) else []:
             families.setdefault(family_title(metric), []).append(metric)
         tables += [
             _table(title, result, scope, chosen, explained=True)
@@ -46,6 +46,13 @@ def by_family(result: Measured) -> list[Table]:
 def _chosen(result: Measured, scope: Scope) -> list[Metric]:
     names = result.requested
     return [m for m in metrics(scope) if (not m.on_request if names is None else m.name in names)]
+
+
+def _known(result: Measured, scope: Scope) -> list[Metric]:
+    """Those of which anything is known."""
+    chosen = _chosen(result, scope)
+    frame = result.frame(scope, chosen)
+    return [metric for metric in chosen if frame[metric.name].is_not_null().any()]
 
 
 def _members(result: Measured, scope: Scope) -> int:
@@ -64,7 +71,7 @@ def _table(
     title: str, result: Measured, scope: Scope, chosen: Sequence[Metric], *, explained: bool
 ) -> Table:
     frame = result.frame(scope, chosen)
-    many = scope == "flow" and frame.height > _MOST_FLOWS
+    many = scope == "flow" and frame.height > MOST_FLOWS
     grouped = groups(result, _MOST_GROUPS) if many else []
     names = [f"{g.name} ({len(g.flows):,})" for g in grouped] or _names(result, scope, frame)
     rows, best = [], set()

@@ -75,24 +75,23 @@ def sweep(
     out = located(str(directory)) if directory is not None else None
     tenant = place.tenant(loaded, planned)
     at_once = _at_once(backend, jobs, client)  # refuses before anything is cleared
-    with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as chosen:
+    with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as claim:
         run.sweep(
             planned,
-            chosen,
+            claim.work,
             at_once,
             progress=progress,
             warn=warnings.warn,
             retry_failed=retry_failed,
             execute=of_client(client),
         )
-    return _summarised(chosen)
+        _summarise(claim.work)
+    return Sweep(claim.directory)
 
 
-def _summarised(directory: Path) -> Sweep:
-    """With the table that ``sojourn sweep`` writes."""
-    made = Sweep(directory)
-    table.save(made.summary, directory)
-    return made
+def _summarise(directory: Path) -> None:
+    """Writes the table that ``sojourn sweep`` writes."""
+    table.save(Sweep(directory).summary, directory)
 
 
 def _at_once(name: str, jobs: int | None, client: Client | None) -> int:

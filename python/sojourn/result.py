@@ -47,9 +47,9 @@ class Result(Measured):
 
         out = Path(directory) if directory is not None else None
         tenant = run_directory.tenant(self.scenario, self.origin)
-        with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as chosen:
-            run_directory.save(self, chosen)
-        return chosen
+        with claimed(tenant, out, warnings.warn, force=force, terms=PYTHON) as claim:
+            run_directory.save(self, claim.work)
+        return claim.directory
 
     def __repr__(self) -> str:
         return f"<sojourn.Result {describe(self)}>"

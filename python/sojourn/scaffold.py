@@ -59,7 +59,7 @@ def _member(folder: str) -> Line:
 
 def _section(heading: str, following: str) -> Line:
     text = (_TEMPLATES / "section.md").read_text(encoding="utf-8")
-    return Line("docs/scenario.md", f"\n## {heading}\n", f"## {following}\n", text)
+    return Line("docs/reference/scenario.md", f"\n## {heading}\n", f"## {following}\n", text)
 
 
 _SUITE = "put it through the suite: cargo test -p sojourn-catalogue --test all conforms, "
@@ -109,7 +109,7 @@ KINDS: Mapping[str, Kind] = {
     "traffic": Kind(
         {f"{_TRAFFIC}/MODULE.rs": "traffic.rs"},
         (_member(_TRAFFIC), _section("Traffic", "Overrides")),
-        "write its header and its section of docs/scenario.md, " + _PAGE,
+        "write its header and its section of docs/reference/scenario.md, " + _PAGE,
     ),
     "topology": Kind(
         {
@@ -117,7 +117,7 @@ KINDS: Mapping[str, Kind] = {
             "experiments/catalogue/NAME.toml": "topology.toml",
         },
         (_member(_TOPOLOGIES), _section("Topologies", "Traffic")),
-        "write its header, its section of docs/scenario.md and its experiment, " + _PAGE,
+        "write its header, its section of docs/reference/scenario.md and its experiment, " + _PAGE,
     ),
     "transport": Kind(
         {f"{_TRANSPORTS}/MODULE.rs": "transport.rs"},

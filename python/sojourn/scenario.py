@@ -77,7 +77,13 @@ def _parsed(text: str, name: str) -> Document:
         document = dict(json.loads(_internal.toml_to_json(text)))
         _check_lengths(document, "")
     except ScenarioError as error:
-        raise ScenarioError(f"{name}: {error}") from None
+        large = "value was too large" in str(error)
+        more = (
+            f"; TOML has integers up to {2**63 - 1}: give a larger seed with --seed"
+            if large
+            else ""
+        )
+        raise ScenarioError(f"{name}: {error}{more}") from None
     return document
 
 
@@ -160,6 +166,8 @@ def parse_value(path: str, text: str) -> Json:
     try:
         return json.loads(_internal.toml_to_json(f"value = {text}"))["value"]
     except ScenarioError:
+        if text.isascii() and text.isdecimal():  # more than TOML has, as of seeds
+            return int(text)
         if text and text[0] not in "\"'[{" and "\n" not in text:
             return text
         field = literal.beginning(path)

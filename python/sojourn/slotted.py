@@ -1,4 +1,4 @@
-"""Multicast over backpressure in slots of time: see docs/slotted.md."""
+"""Multicast over backpressure in slots of time: see docs/reference/slotted.md."""
 
 from __future__ import annotations
 

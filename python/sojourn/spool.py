@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from sojourn.disk import naming, write
 from sojourn.metrics.columns import Column, Table
 
 #: Rows from which on the core passes samples on, and a stored table is read column by column.
@@ -116,14 +117,14 @@ class Spool:
         parts = self._parts.setdefault(name, [])
         path = self.path(f"{name}-{len(parts):09}")
         rows = rows.cast(self._schemas.setdefault(name, rows.schema))
-        rows.write_parquet(path, row_group_size=_GROUP)
+        write(rows, path, _GROUP)
         parts.append(path)
 
     def append(self, name: str, content: bytes) -> None:
         """Writes the next bytes of a file that is none of rows."""
         path = self.path(name)
         path.parent.mkdir(exist_ok=True)
-        with path.open("ab") as file:
+        with naming(path), path.open("ab") as file:
             file.write(content)
 
     def path(self, name: str) -> Path:
@@ -133,7 +134,7 @@ class Spool:
                 prefix=_PREFIX, suffix=_SUFFIX, dir=self._below, ignore_cleanup_errors=True
             )
             with suppress(OSError):  # without locks nobody can tell, and nothing is removed
-                weakref.finalize(self, os.close, _locked(Path(made.name), fcntl.LOCK_EX))
+                weakref.finalize(self, os.close, locked(Path(made.name), fcntl.LOCK_EX))
             if Path(made.name).exists():  # else it was taken for that of somebody dead
                 self._directory = made
         return Path(self._directory.name) / name
@@ -147,7 +148,7 @@ class Spool:
 
     def scan(self, name: str) -> pl.LazyFrame:
         """The rows of a table that has been written."""
-        return pl.scan_parquet(self._parts[name])
+        return pl.scan_parquet(self._parts[name], glob=False)
 
     def whole(self, rest: Mapping[str, Table]) -> dict[str, Table]:
         """The core's tables, of some of which it has passed the first rows on while it ran: with
@@ -167,20 +168,21 @@ def clear_dead(below: Path) -> None:
     """Removes the temporary directories below one whose processes are dead: the system gives up
     their locks however they end.
     """
-    for left in below.glob(f"{_PREFIX}*{_SUFFIX}"):
+    for left in below.glob(f".*{_SUFFIX}/"):
         with suppress(OSError):  # it is somebody's, or no directory
-            lock = _locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock = locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
             try:
                 shutil.rmtree(left)
             finally:
                 os.close(lock)
 
 
-def _locked(directory: Path, how: int) -> int:
-    """A descriptor of a directory that locks it."""
+def locked(directory: Path, how: int) -> int:
+    """A descriptor of a directory that locks it so, if at all."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        fcntl.flock(descriptor, how)
+        if how:
+            fcntl.flock(descriptor, how)
     except OSError:
         os.close(descriptor)
         raise

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from sojourn.catalogue import KINDS, members
-from tools.pages import kept
+from tools.pages import crates, kept
 from tools.pages.at_work import FIGURES, draw
 from tools.pages.rendered import RENDERED
 from tools.pages.text import pages
@@ -34,10 +34,11 @@ def main(names: list[str]) -> None:
     only = names[0] if names else None
     if only not in (None, *known):
         sys.exit(f"NAME: {only!r} given; allowed: {', '.join(known)}")
-    write(kept.docs(), only)
+    write(kept.docs() / "reference", only)
     if only is None:
         for name, page in RENDERED.items():
             kept.put(name, page())
+        (kept.explanation() / crates.PICTURE).write_text(crates.picture(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -39,13 +39,13 @@ FIGURES: Mapping[Kind, Callable[[Measured], Chart]] = {
 
 
 def figure_path(kind: Kind, name: str) -> PurePosixPath:
-    """Path of a member's figure below the directory of the documentation."""
+    """Path of a member's figure below the directory of the reference."""
     return PurePosixPath(kind) / f"{name}.png"
 
 
-def draw(kind: Kind, name: str, chart: Callable[[Measured], Chart], docs: Path) -> None:
+def draw(kind: Kind, name: str, chart: Callable[[Measured], Chart], reference: Path) -> None:
     """Runs and draws a member."""
-    path = docs / figure_path(kind, name)
+    path = reference / figure_path(kind, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     render(chart(result(kind, name))).savefig(path, dpi=_DPI, metadata={"Software": None})
 
@@ -56,7 +56,7 @@ def result(kind: Kind, name: str) -> Measured:
 
 
 def caption(kind: Kind, name: str) -> str:
-    """Says how to run what the figure shows; links are relative to the documentation."""
+    """Says how to run what the figure shows; links are relative to the reference."""
     file = _file(kind, name)
     settings = "".join(f' \\\n    --set "{setting}"' for setting in _set(kind, name))
     return f"```sh\nsojourn run {file}{settings}\n```"

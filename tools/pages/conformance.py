@@ -1,7 +1,7 @@
 """The page of the conformance suite.
 
-``python -m tools.pages.conformance`` runs it over the catalogue, and writes ``docs/conformance/``
-and ``docs/conformance.md``, which is rendered from what is there.
+``python -m tools.pages.conformance`` runs it over the catalogue, and writes
+``docs/explanation/conformance/`` and from that ``docs/explanation/conformance.md``.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from tools.pages import kept
 _INTRODUCTION = """\
 # Conformance
 
+Does a control or a queue discipline do what one of its kind must? Each goes through the same
+checks with its default parameters, so that they can be compared in the same runs, and yours with
+them: `sojourn conformance NAME` or `sojourn conformance my_control.py`. The tests fail if one
+misses a requirement without being listed as an exception below, or meets one that it is listed for.
+Exceptions are *in italics*.
+
 Every number is in [conformance/suite.csv](conformance/suite.csv), written as the page is by a
 command {stamp}.
-
-Every registered member, with its default parameters, goes through the same checks as any other of
-its kind: `sojourn conformance NAME`, and likewise with a control of your own,
-`sojourn conformance my_control.py`. The tests fail if one misses a requirement without being listed
-as an exception below, or meets one that it is listed for. Exceptions are *in italics*.
 """
 _KINDS = {
     "ccas": """\
@@ -110,8 +111,8 @@ def _names(found: Iterable[Row]) -> str:
 
 def main() -> None:
     """Runs the suite, and writes the table and the page."""
-    with claimed(tenant(SUITE), None, tell) as directory:
-        found = rows(chosen(()), directory, os.cpu_count() or 1, lambda done, of: None)
+    with claimed(tenant(SUITE), None, tell) as claim:
+        found = rows(chosen(()), claim.work, os.cpu_count() or 1, lambda done, of: None)
     command = "python -m tools.pages.conformance"
     kept.store("conformance", command, {"suite": [row.cells() for row in found]})
     kept.put("conformance", page())

@@ -1,7 +1,7 @@
 """The page of fidelity: the simulator beside kernels and beside theory.
 
-``python -m tools.pages.fidelity`` writes ``docs/fidelity.md`` from its text and tables in
-``docs/fidelity/`` and from what the oracles measured last; it runs nothing. ``make renew``
+``python -m tools.pages.fidelity`` writes ``docs/explanation/fidelity.md`` from its text and tables
+in ``fidelity/`` beside it and from what the oracles measured last; it runs nothing. ``make renew``
 measures, by the parts that have it as their page in ``tools/renew.toml``.
 """
 

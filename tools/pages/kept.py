@@ -1,6 +1,6 @@
-"""What a page of ``docs/`` rests on, in the folder of its name: tables of what was measured for it,
-``about.toml``, which says by what command, when and of which build, and for some its text,
-``page.md.j2``. The page is rendered from these, without a run.
+"""What a page of ``docs/explanation/`` rests on, in the folder of its name: tables of what was
+measured for it, ``about.toml``, which says by what command, when and of which build, and for some
+its text, ``page.md.j2``. The page is rendered from these, without a run.
 """
 
 from __future__ import annotations
@@ -30,9 +30,14 @@ def docs() -> Path:
     return data.checkout() / "docs"
 
 
+def explanation() -> Path:
+    """The directory of the pages that are rendered."""
+    return docs() / "explanation"
+
+
 def store(name: str, command: str, tables: Mapping[str, Sequence[Measured]]) -> None:
     """Writes the tables of a page, ``NAME.csv`` each, and by what they were measured."""
-    folder = docs() / name
+    folder = explanation() / name
     folder.mkdir(exist_ok=True)
     for table, rows in tables.items():
         write(folder / f"{table}.csv", rows)
@@ -60,7 +65,7 @@ def _cell(value: str | float | None) -> str | int | None:
 
 def rows(name: str, table: str) -> list[Row]:
     """A table of a page, as it is stored."""
-    return read(docs() / name / f"{table}.csv")
+    return read(explanation() / name / f"{table}.csv")
 
 
 def read(path: Path) -> list[Row]:
@@ -82,16 +87,16 @@ def one(rows: Iterable[Row], **keys: str) -> Row:
 
 def stamp(name: str) -> str:
     """The command that measured a page's tables, and the day."""
-    about = tomllib.loads((docs() / name / ABOUT).read_text(encoding="utf-8"))
+    about = tomllib.loads((explanation() / name / ABOUT).read_text(encoding="utf-8"))
     return f"(`{about['command']}`, {about['date']})"
 
 
 def render(name: str, **values: Any) -> str:
     """The text of a page with these values; a name that it lacks is an error."""
-    template = environment(docs() / name).get_template(TEXT)
+    template = environment(explanation() / name).get_template(TEXT)
     return template.render(**values)
 
 
 def put(name: str, text: str) -> None:
     """Writes a page."""
-    (docs() / f"{name}.md").write_text(text, encoding="utf-8")
+    (explanation() / f"{name}.md").write_text(text, encoding="utf-8")

@@ -1,6 +1,7 @@
 """The page on ns-3: the scenarios of ``experiments/ns3`` in both simulators.
 
-``python -m tools.pages.ns3`` runs them here, and writes ``docs/ns3/tcp.csv`` and ``docs/ns3.md``.
+``python -m tools.pages.ns3`` runs them here, and writes ``ns3/tcp.csv`` and ``ns3.md`` in
+``docs/explanation/``.
 What ns-3 gives is stored (``reference/ns3/tcp.csv``); ``make compare-ns3`` runs it.
 """
 

@@ -1,4 +1,4 @@
-"""Pages that are rendered from what is stored, by their names in ``docs/``."""
+"""Pages that are rendered from what is stored, by their names in ``docs/explanation/``."""
 
 from __future__ import annotations
 

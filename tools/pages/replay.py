@@ -1,7 +1,7 @@
 """The page of the replays beside the kernel's sources.
 
 ``python -m tools.pages.replay 6.1=DIR 6.12=DIR`` replays the sources of both trees, and writes
-``docs/replay/`` and ``docs/replay.md``, which is rendered from what is there.
+``docs/explanation/replay/`` and from that ``docs/explanation/replay.md``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from sojourn.store.place import claimed
 from tools.pages import kept
 
 _COMMAND = "make replay V6_1=DIR V6_12=DIR"
+_HOW = """\
+[Linux sources](../howto/linux-sources.md) tells how such a source is run.
+"""
 _NOTE = """\
 Written by `sojourn conformance --against DIR`; do not edit.
 """
@@ -28,7 +31,7 @@ def page() -> str:
     """The page of what is stored."""
     found = [_row(line) for line in kept.rows("replay", "replay")]
     by = f"Every replay is in [replay/replay.csv](replay/replay.csv)\n{kept.stamp('replay')}.\n"
-    return told(found).replace(_NOTE, by)
+    return told(found).replace(_NOTE, by + _HOW)
 
 
 def _row(line: kept.Row) -> Row:
@@ -41,9 +44,9 @@ def measured(trees: Sequence[str]) -> Iterator[Row]:
     """What the replays of each ``VERSION=DIR`` come to."""
     for tree in trees:
         version, _, sources = tree.partition("=")
-        with claimed(tenant(REPLAY), Path(f"results/replay-{version}"), tell) as directory:
+        with claimed(tenant(REPLAY), Path(f"results/replay-{version}"), tell) as claim:
             replays = planned(Path(sources), version, ())
-            yield from rows(replays, directory, os.cpu_count() or 1, lambda done, of: None)
+            yield from rows(replays, claim.work, os.cpu_count() or 1, lambda done, of: None)
 
 
 def main(trees: Sequence[str]) -> None:

@@ -6,19 +6,37 @@ from collections.abc import Iterator, Sequence
 
 from sojourn.catalogue import Kind, Member, members, title
 from sojourn.described import cell, describe
+from tools.pages import crates
 from tools.pages.at_work import FIGURES, caption, figure_path
+from tools.pages.registries import experiment_list, metric_list
 
 _NOTE = "<!-- Written by `make docs` from the headers of the source files. -->"
-_CCAS = "Written as `cca` of a flow; [conformance](conformance.md) has them in the same runs."
-_NODES = "Written as `kind` of an entry of `nodes` of a [graph](scenario.md#graph)."
-_MEDIA = "Written as an entry of [`media`](scenario.md#shared-media), or as `medium` of a link."
+_CCAS = """\
+Which congestion controls there are, where each comes from, and all of its parameters. Written as
+`cca` of a flow; [conformance](../explanation/conformance.md) has them in the same runs."""
+_QUEUES = """\
+Which queue disciplines (FIFO and AQMs) there are, where each comes from, and all of its parameters.
+Written as `queue` of a [link](scenario.md#links)."""
+_TRAFFIC = """\
+What an application may send over a flow, and when. Written as `traffic` of a flow; for many short
+transfers see [`arrivals`](scenario.md#arrivals)."""
+_TOPOLOGIES = """\
+Networks to choose from: ready ones with a few keys, and a graph of your own nodes and links.
+Written as `kind` of the table `topology`."""
+_TRANSPORTS = "What may carry a flow, and its parameters. Written as `transport` of a flow."
+_NODES = """\
+What a node of a network may do with packets besides passing them on. Written as `kind` of an entry
+of `nodes` of a [graph](scenario.md#graph)."""
+_MEDIA = """\
+Channels that several links share, such as Wi-Fi's. Written as an entry of
+[`media`](scenario.md#shared-media), or as `medium` of a link."""
 #: Introduction and folder of the source files of each kind.
 _KINDS: dict[Kind, tuple[str, str]] = {
     "ccas": (_CCAS, "sojourn-tcp/src/cc"),
-    "queues": ("Written as `queue` of a [link](scenario.md#links).", "sojourn-net/src/queue"),
-    "traffic": ("Written as `traffic` of a flow.", "sojourn-sim/src/traffic"),
-    "topologies": ("Written as `kind` of the table `topology`.", "sojourn-sim/src/topology"),
-    "transports": ("Written as `transport` of a flow.", "sojourn-sim/src/transport"),
+    "queues": (_QUEUES, "sojourn-net/src/queue"),
+    "traffic": (_TRAFFIC, "sojourn-sim/src/traffic"),
+    "topologies": (_TOPOLOGIES, "sojourn-sim/src/topology"),
+    "transports": (_TRANSPORTS, "sojourn-sim/src/transport"),
     "nodes": (_NODES, "sojourn-net/src/node"),
     "media": (_MEDIA, "sojourn-net/src/edge/medium"),
 }
@@ -27,8 +45,9 @@ _LARGE: tuple[Kind, ...] = ("ccas", "queues")
 
 
 def pages() -> dict[str, str]:
-    """Every page by its path below the directory of the documentation."""
-    return dict(_pages())
+    """Every page by its path below the directory of the reference."""
+    registries = {"metric-list.md": metric_list(), "experiments.md": experiment_list()}
+    return {**dict(_pages()), **registries, "rust.md": crates.page()}
 
 
 def _pages() -> Iterator[tuple[str, str]]:
@@ -39,7 +58,7 @@ def _pages() -> Iterator[tuple[str, str]]:
             sections = [part for member in listed for part in _member(kind, member, "##")]
             yield f"{kind}.md", _join(*begin, *sections)
             continue
-        yield f"{kind}.md", _join(*begin, _overview(kind, listed))
+        yield f"{kind}.md", _join(*begin, _overview(kind, listed), _toctree(kind, listed))
         for member in listed:
             back = f"One of the [{title(kind).lower()}](../{kind}.md)."
             yield f"{kind}/{member.name}.md", _join(_NOTE, *_member(kind, member, "#"), back)
@@ -65,6 +84,11 @@ def _overview(kind: Kind, listed: Sequence[Member]) -> str:
         for m in listed
     ]
     return "\n".join(["| name | summary | source |", "| --- | --- | --- |", *rows])
+
+
+def _toctree(kind: Kind, listed: Sequence[Member]) -> str:
+    """For the site: that these pages are below this one."""
+    return "\n".join(["```{toctree}", ":hidden:\n", *(f"{kind}/{m.name}" for m in listed), "```"])
 
 
 def _join(*parts: str) -> str:

@@ -1,7 +1,7 @@
 """The page on Wi-Fi: the simulator beside closed forms, with its errors, and who holds the air.
 
-``python -m tools.pages.wifi`` runs what it tells of, and writes ``docs/wifi/`` (tables, figures)
-and ``docs/wifi.md``, which is rendered from the tables.
+``python -m tools.pages.wifi`` runs what it tells of, and writes ``wifi/`` (tables, figures) and
+``wifi.md``, which is rendered from the tables, in ``docs/explanation/``.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def page() -> str:
 def main() -> None:
     """Measures, and writes the tables, the figures and the page."""
     found = wifi_figures.results()
-    wifi_figures.draw(found, kept.docs() / "wifi")
+    wifi_figures.draw(found, kept.explanation() / "wifi")
     tables = {
         "closed-forms": list(closed_forms()),
         "anomaly": list(wifi_figures.rows(found)),

@@ -1,6 +1,6 @@
 //! Plays the packet scripts of a directory with the core's endpoints and with this kernel, and
 //! writes a table of the differences. `make packet-scripts` writes it into
-//! `docs/packet-scripts.md`.
+//! `docs/explanation/packet-scripts.md`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Python bindings of the core: scenarios are passed as text, results are returned as columns, and
 //! the GIL is released in between; also the command line of programs that add their own members
-//! ([`command_line`]). Columns have the units of `docs/results.md`; nothing is simulated here.
+//! ([`command_line`]). Columns have the units of `docs/reference/results.md`; nothing is simulated here.
 
 mod capture;
 mod conformance;

@@ -3,13 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::stream::{Reliability, StreamConfig, Target};
+use super::wire::MAX_DATAGRAM;
 use sojourn_base::error::FieldError;
 use sojourn_base::quantity::Packets;
 use sojourn_base::registry::{Entry, NoParams};
 use sojourn_base::units::Span;
 use sojourn_sim::section::{self, Section, Sections};
-use sojourn_sim::spec::Transport;
 use sojourn_sim::spec::own::{Keys, Place};
+use sojourn_sim::spec::{FlowSpec, Transport};
+
+/// SLIQ's largest data header.
+const DATA_HEADER: usize = 30;
+/// Bytes by which a coded packet is longer than its longest source packet, at most.
+const CODED: usize = 5;
 
 /// Keys of a flow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -36,8 +43,15 @@ impl Section for Streams {
     type OfScenario = NoParams;
     type OfFlow = FlowKeys;
 
-    fn check_flow(own: &FlowKeys, transport: &Entry<Transport>) -> Result<(), FieldError> {
-        if own.stream.is_none() || transport.facts.stream {
+    fn check_flow(
+        own: &FlowKeys,
+        flow: &FlowSpec,
+        transport: &Entry<Transport>,
+    ) -> Result<(), FieldError> {
+        if transport.facts.stream {
+            return check(flow.mss, &own.stream.clone().unwrap_or_default()).map(drop);
+        }
+        if own.stream.is_none() {
             return Ok(());
         }
         let message = format!("given with transport {}, which has none", transport.listing.name);
@@ -104,5 +118,68 @@ impl Default for StreamSpec {
             reject_outliers: false,
             both_ways: false,
         }
+    }
+}
+
+/// A flow's stream, with messages of `mss` bytes.
+///
+/// # Errors
+/// A connection would not have it: the field, and what it allows.
+pub(crate) fn check(mss: u32, spec: &StreamSpec) -> Result<StreamConfig, FieldError> {
+    let most = MAX_DATAGRAM - DATA_HEADER - CODED;
+    if mss as usize > most {
+        let message = format!("{mss} B given; sliq's messages have at most {most} B");
+        return Err(FieldError::new("mss", message));
+    }
+    stream(spec)
+}
+
+fn stream(spec: &StreamSpec) -> Result<StreamConfig, FieldError> {
+    let retransmissions = spec.retransmissions;
+    let reliability = match spec.reliability {
+        ReliabilityMode::BestEffort => Reliability::BestEffort,
+        ReliabilityMode::SemiReliable => Reliability::SemiReliable { retransmissions },
+        ReliabilityMode::Reliable => Reliability::Reliable,
+        ReliabilityMode::Adaptive => {
+            let target = match (spec.deadline, spec.rounds) {
+                (Some(deadline), None) => Target::Deadline(deadline),
+                (None, Some(rounds)) => Target::Rounds(rounds),
+                _ => {
+                    let message = "reliability adaptive needs exactly one of deadline and rounds";
+                    return Err(FieldError::new("stream", message));
+                }
+            };
+            let probability = spec.probability;
+            Reliability::Adaptive { retransmissions, probability, target }
+        }
+    };
+    let ordered = spec.ordered.unwrap_or(reliability == Reliability::Reliable);
+    let config = StreamConfig { priority: spec.priority, reliability, ordered };
+    let refuse = |(field, allowed)| {
+        FieldError::new(format!("stream.{field}"), format!("out of range; allowed: {allowed}"))
+    };
+    config.check().map_err(refuse)?;
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a connection would refuse is refused before there is one.
+    #[test]
+    fn limits_are_those_of_connections() {
+        let most = u32::try_from(MAX_DATAGRAM - DATA_HEADER - CODED).unwrap();
+        let adaptive = |deadline| StreamSpec {
+            reliability: ReliabilityMode::Adaptive,
+            deadline: Some(deadline),
+            ..StreamSpec::default()
+        };
+        assert!(check(most, &StreamSpec::default()).is_ok());
+        assert!(check(most + 1, &StreamSpec::default()).is_err());
+        assert!(check(most, &adaptive(Span::from_secs(65))).is_ok());
+        assert!(check(most, &adaptive(Span::from_secs(66))).is_err());
+        let both = StreamSpec { rounds: Some(3), ..adaptive(Span::from_secs(1)) };
+        assert!(check(most, &both).is_err());
     }
 }

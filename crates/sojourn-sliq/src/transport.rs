@@ -48,8 +48,7 @@ use super::connection::{Config, Connection, Role};
 use super::control::{Catalogued, Control, Copa, Cubic};
 use super::endpoint::{End, EndInit};
 use super::mailbox::{self, Mailbox};
-use super::section::{FlowKeys, ReliabilityMode, StreamSpec};
-use super::stream::{Reliability, StreamConfig, Target};
+use super::section::{self, FlowKeys};
 use super::virtual_payload::Virtual;
 use super::wire::{DATA_LEN, MAX_DATAGRAM, UNDERLAY, WINDOW};
 use sojourn_base::endpoint::Endpoint;
@@ -63,10 +62,6 @@ use sojourn_tcp::cc::ControlInit;
 
 /// IPv4, UDP and SLIQ's data header.
 const HEADERS: u32 = UNDERLAY + DATA_LEN as u32;
-/// SLIQ's largest data header.
-const DATA_HEADER: usize = 30;
-/// Bytes by which a coded packet is longer than its longest source packet, at most.
-const CODED: usize = 5;
 
 /// SLIQ between one sender and one receiver.
 #[derive(Debug)]
@@ -87,13 +82,8 @@ impl Registered for Sliq {
         catalogue: &Catalogue,
     ) -> Result<[Box<dyn Endpoint>; 2], FieldError> {
         let flow = init.flow;
-        let most = MAX_DATAGRAM - DATA_HEADER - CODED;
-        if flow.mss as usize > most {
-            let message = format!("{} B given; sliq's messages have at most {most} B", flow.mss);
-            return Err(FieldError::new("mss", message));
-        }
         let spec = flow.own.get::<FlowKeys>().stream.unwrap_or_default();
-        let stream = stream(&spec)?;
+        let stream = section::check(flow.mss, &spec)?;
         let mailbox =
             || if init.copied { Mailbox::default() } else { Mailbox::once(mailbox::REORDERED) };
         let boxes = [mailbox(), mailbox()];
@@ -188,32 +178,4 @@ pub fn make_control(
             Box::new(Catalogued::new(control, init.mss))
         }
     })
-}
-
-fn stream(spec: &StreamSpec) -> Result<StreamConfig, FieldError> {
-    let retransmissions = spec.retransmissions;
-    let reliability = match spec.reliability {
-        ReliabilityMode::BestEffort => Reliability::BestEffort,
-        ReliabilityMode::SemiReliable => Reliability::SemiReliable { retransmissions },
-        ReliabilityMode::Reliable => Reliability::Reliable,
-        ReliabilityMode::Adaptive => {
-            let target = match (spec.deadline, spec.rounds) {
-                (Some(deadline), None) => Target::Deadline(deadline),
-                (None, Some(rounds)) => Target::Rounds(rounds),
-                _ => {
-                    let message = "reliability adaptive needs exactly one of deadline and rounds";
-                    return Err(FieldError::new("stream", message));
-                }
-            };
-            let probability = spec.probability;
-            Reliability::Adaptive { retransmissions, probability, target }
-        }
-    };
-    let ordered = spec.ordered.unwrap_or(reliability == Reliability::Reliable);
-    let config = StreamConfig { priority: spec.priority, reliability, ordered };
-    let refuse = |(field, allowed)| {
-        FieldError::new(format!("stream.{field}"), format!("out of range; allowed: {allowed}"))
-    };
-    config.check().map_err(refuse)?;
-    Ok(config)
 }

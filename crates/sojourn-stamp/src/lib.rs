@@ -83,12 +83,12 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
 }
 
 /// The lock of the workspace that is built, and the versions that it has: `target` is somewhere in its
-/// target directory, and `package` is the directory of the crate `ROOT`.
+/// target directory, and `package` is the directory of a crate beside `ROOT`.
 fn lock(target: &Path, package: &Path) -> Option<(PathBuf, String)> {
     let mut above = target.ancestors().chain(package.ancestors());
     above.find_map(|root| {
-        let own = root.join("crates").join(ROOT);
-        if own.is_dir() && own != package {
+        let crates = root.join("crates");
+        if crates.join(ROOT).is_dir() && package.parent() != Some(crates.as_path()) {
             return None; // another checkout, into whose target directory this one is built
         }
         let path = root.join("Cargo.lock");
@@ -268,6 +268,8 @@ dependencies = [
         assert_eq!(places.lock("program/target/debug"), program.join("Cargo.lock"));
         assert_eq!(places.lock("checkout/target/debug"), checkout.join("Cargo.lock"));
         assert_eq!(places.lock("elsewhere/debug"), checkout.join("Cargo.lock"));
+        let beside = places.at("checkout/crates/sojourn-wasm");
+        assert_eq!(lock(&places.at("elsewhere"), &beside).unwrap().0, checkout.join("Cargo.lock"));
     }
 
     #[test]

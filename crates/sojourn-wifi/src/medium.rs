@@ -26,7 +26,7 @@
 //! false: ath9k since Linux 4.11, all of mac80211 since 5.1. The discipline is the link's `queue`;
 //! by default a FIFO of 1000 packets (`pfifo_fast` on a network device), with `mac80211` its
 //! FQ-CoDel (target 20 ms, 8192 packets). TCP senders on a station keep little data below them
-//! (small queues), see `docs/wifi.md`.
+//! (small queues), see `docs/explanation/wifi.md`.
 //!
 //! `contention = "bianchi"` is a test mode for the model of G. Bianchi (JSAC 2000): no limit of
 //! attempts, no EIFS, and a busy slot counts like an idle one.

@@ -16,7 +16,7 @@ from sojourn.measured import Measured
 from sojourn.origin import distrust
 from sojourn.scenario import Scenario
 from sojourn.store import backends_directory, run_directory
-from sojourn.store.place import Say, Tenant, claimed
+from sojourn.store.place import Claim, Say, Tenant, claimed
 
 if TYPE_CHECKING:
     from sojourn.store.rows import Row
@@ -113,15 +113,15 @@ class _Work:
         """Only the run."""
         (name,) = self.wanted.counts
         scenario, on = self.wanted.scenario, backend(name)
-        with self._claimed(run_directory.tenant(scenario, on.key())) as directory:
+        with self._claimed(run_directory.tenant(scenario, on.key())) as claim:
             with self.watch() as progress:
-                run = made(scenario, on, self.wanted.metrics, self.warn, progress, directory)
+                run = made(scenario, on, self.wanted.metrics, self.warn, progress, claim.directory)
             found = Made(scenario, {name: [run]})
             try:
-                run_directory.save(run, directory)
+                run_directory.save(run, claim.work)
             finally:
                 self.show(found)
-        return directory, found
+        return claim.directory, found
 
     def several(self) -> tuple[Path, Made]:
         """A directory each, beside the table of how the backends differ."""
@@ -129,19 +129,19 @@ class _Work:
         on = {name: backend(name) for name in counts}
         origins = {name: [on[name].key(n) for n in range(counts[name])] for name in counts}
         tenant = backends_directory.tenant(scenario, origins)
-        with self._claimed(tenant) as directory:
-            runs = {name: list(self._runs(name, on[name], directory)) for name in counts}
+        with self._claimed(tenant) as claim:
+            runs = {name: list(self._runs(name, on[name], claim)) for name in counts}
             found = _compared(scenario, runs)
             try:
-                backends_directory.finish(tenant, directory, found.columns, found.rows)
+                backends_directory.finish(tenant, claim.work, found.columns, found.rows)
             finally:
                 self.show(found)
-        return directory, found
+        return claim.directory, found
 
-    def _claimed(self, tenant: Tenant) -> AbstractContextManager[Path]:
+    def _claimed(self, tenant: Tenant) -> AbstractContextManager[Claim]:
         return claimed(tenant, self.wanted.out, self.warn, force=self.wanted.force)
 
-    def _runs(self, name: str, on: Backend, directory: Path) -> Iterator[Measured]:
+    def _runs(self, name: str, on: Backend, claim: Claim) -> Iterator[Measured]:
         scenarios = on.runs_of(self.wanted.scenario, self.wanted.counts[name])
         for number, scenario in enumerate(scenarios):
 
@@ -149,10 +149,11 @@ class _Work:
                 self.warn(f"{name}-{number}: {reason}")
 
             with self.watch() as progress:
+                spool = claim.directory
                 run = made(
-                    scenario, on, self.wanted.metrics, warn, progress, directory, repetition=number
+                    scenario, on, self.wanted.metrics, warn, progress, spool, repetition=number
                 )
-            backends_directory.save_run(run, directory, name, number)
+            backends_directory.save_run(run, claim.work, name, number)
             yield run
 
 

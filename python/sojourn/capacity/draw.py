@@ -55,11 +55,18 @@ def toml(problem: Problem) -> str:
 
 
 def first_like(rows: int, columns: int, paths: Sequence[int], deadline: int) -> tuple[int, Problem]:
-    """The first seed whose destinations have about so many paths."""
-    seed = 0
+    """The first seed whose destinations have about so many paths.
+
+    Raises:
+        ClickException: if they cannot be counted.
+
+    """
+    seed, limits = 0, Limits(listed=0, seconds=300)
     while True:
         problem = grid(rows, columns, seed)
-        counted = count_paths(problem.network, list(problem.pairs()), deadline, Limits(listed=0))
+        counted = count_paths(problem.network, list(problem.pairs()), deadline, limits)
+        if counted.failure:
+            raise click.ClickException(counted.failure)
         found = sorted(p.count for p in counted.paths.values())
         pairs = zip(found, sorted(paths), strict=True)
         if all(abs(mine / theirs - 1) < _TOLERANCE for mine, theirs in pairs):

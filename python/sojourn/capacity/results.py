@@ -16,7 +16,8 @@ from sojourn.figures import paper
 from sojourn.store import manifest
 from sojourn.store.difference import difference
 from sojourn.store.files import write_atomically, write_json
-from sojourn.store.place import Tenant, clear_derived
+from sojourn.store.layout import clear_derived
+from sojourn.store.place import Tenant
 
 KIND = "capacity"
 FIGURES = "figures"

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TextIO
 
 import click
+from click.shell_completion import CompletionItem
 
 from sojourn import interruption
 from sojourn.checkout import is_stale
@@ -44,6 +45,7 @@ COMMANDS = {
         "Build a kernel that runs in virtual time, and run programs in it.",
     ),
     "list": ("sojourn.cli.catalogue", "List what there is."),
+    "completion": ("sojourn.cli.completion", "Print what completes commands in a shell."),
 }
 
 
@@ -69,6 +71,15 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(unknown("command", args[0], COMMANDS))
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Completes commands without importing them, and options."""
+        named = [
+            CompletionItem(name, help=summary)
+            for name, (_, summary) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the commands without importing them."""
@@ -115,8 +126,10 @@ def main() -> None:
         status = _interrupted(error)
     except ScenarioError as error:
         status = _complain(str(error), BAD_INPUT)
-    except (SojournError, OSError) as error:
+    except SojournError as error:
         status = _complain(str(error), FAILURE)
+    except OSError as error:
+        status = _complain(_of_disk(error), FAILURE)
     except BaseException as error:
         if interruption.came():
             sys.exit(_interrupted(error))
@@ -125,6 +138,12 @@ def main() -> None:
         message = f"internal error: {type(error).__name__}: {error}"
         status = _complain(f"{message} (SOJOURN_DEBUG=1 shows where)", FAILURE)
     sys.exit(status)
+
+
+def _of_disk(error: OSError) -> str:
+    from sojourn.disk import told  # with Polars, which takes long to import
+
+    return told(error)
 
 
 def _interrupted(error: BaseException) -> int:

@@ -72,16 +72,16 @@ def command(
         raise ScenarioError("--deadlines: given beside --deadline; give one or the other")
     problem = read(located(file), source, to, deadline)
     options = Options(routing, count, Limits(_bytes(memory)), seconds)
-    with claimed(tenant(problem), out, warn, force=force) as directory:
+    with claimed(tenant(problem), out, warn, force=force) as claim:
         if deadlines is None:
-            solutions = [_solved(problem, options, directory, figures)]
+            solutions = [_solved(problem, options, claim.work, figures)]
         else:
-            solutions = _table(problem, deadlines, options, directory, figures)
+            solutions = _table(problem, deadlines, options, claim.work, figures)
     with printed():
         _print(solutions, output, one=deadlines is None)
     for note in dict.fromkeys(solution.note for solution in solutions if solution.note):
         warn(note)
-    say(f"results: {directory}", err=True)
+    say(f"results: {claim.directory}", err=True)
 
 
 def _bytes(text: str) -> int:

@@ -62,9 +62,9 @@ def command(
     if out is not None:
         from sojourn.report import report
 
-        with claimed(place.tenant(made.a, made.b), out, warn, force=force) as directory:
-            place.save(made, directory, warn)
-            report(directory)
+        with claimed(place.tenant(made.a, made.b), out, warn, force=force) as claim:
+            place.save(made, claim.work, warn)
+            report(claim.work)
         say(f"results: {out}", err=True)
     with printed():
         _show(made, output, every=every)

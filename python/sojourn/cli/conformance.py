@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sojourn.campaign.run import Progress
     from sojourn.conformance.measure import Row
     from sojourn.executors import Executor
+    from sojourn.store.place import Claim
 
 #: The kinds that have a suite.
 KINDS = ("ccas", "queues", "transports", "nodes", "media")
@@ -82,8 +83,8 @@ def command(
     from sojourn.conformance.subjects import chosen
 
     subjects = chosen(names, kind)
-    with _at_work(SUITE, "checks", workers, out, force) as work:
-        found = rows(subjects, *work)
+    with _at_work(SUITE, "checks", workers, out, force) as (claim, work):
+        found = rows(subjects, claim.work, *work)
     with printed():
         _show(found, output)
     return int(any(row.verdict in ("fails", "error") for row in found))
@@ -92,17 +93,17 @@ def command(
 @contextmanager
 def _at_work(
     kind: str, unit: str, workers: Workers, out: Path | None, force: bool
-) -> Iterator[tuple[Path, int, Progress, Executor]]:
+) -> Iterator[tuple[Claim, tuple[int, Progress, Executor]]]:
     """Where a campaign stores, how many cases it does at a time, whom it tells, and who does it."""
     from sojourn.conformance.directory import tenant
     from sojourn.store.place import claimed
 
     with (
-        claimed(tenant(kind), out, warn, force=force) as directory,
+        claimed(tenant(kind), out, warn, force=force) as claim,
         workers.connected() as execute,
-        progress(unit, directory) as report,
+        progress(unit, claim.directory) as report,
     ):
-        yield directory, workers.jobs, report, execute
+        yield claim, (workers.jobs, report, execute)
 
 
 def _replay(
@@ -118,10 +119,10 @@ def _replay(
     from sojourn.conformance.replay_page import written
 
     replays = planned(against, version, names)
-    with _at_work(REPLAY, "replays", *where) as work:
-        found = rows(replays, *work)
-    out = work[0]
-    written(found, out)
+    with _at_work(REPLAY, "replays", *where) as (claim, work):
+        found = rows(replays, claim.work, *work)
+        written(found, claim.work)
+    out = claim.directory
     with printed():
         cells = [dict(zip(COLUMNS, row.cells(), strict=True)) for row in found]
         if output == "json":

@@ -57,6 +57,7 @@ def command(
     from sojourn.evaluation.suites import directory as place
     from sojourn.evaluation.suites import found
     from sojourn.evaluation.suites.run import Request, evaluate
+    from sojourn.report import FILE
     from sojourn.store import manifest
     from sojourn.store.place import claimed
 
@@ -65,15 +66,13 @@ def command(
     request = Request(found.suite(found.DEFAULT), controls, others, quick, experiments, backend)
     workers = workers_of(backend, workers)
     tenant = place.tenant(request)
-    with (
-        claimed(tenant, out, warn, force=force) as directory,
-        workers.connected() as execute,
-        progress("runs", directory) as report,
-    ):
-        places = evaluate(request, directory, workers.jobs, report, warn, execute)
+    with claimed(tenant, out, warn, force=force) as claim:
+        with workers.connected() as execute, progress("runs", claim.directory) as report:
+            places = evaluate(request, claim.work, workers.jobs, report, warn, execute)
         content = place.content(request)
-        manifest.write(directory, place.KIND, content)
-    _judge(request, places, directory, content.get("origin", {}))
+        manifest.write(claim.work, place.KIND, content)
+        _judge(request, places, claim.work, content.get("origin", {}))
+    give(str(claim.directory / FILE))
 
 
 def _judge(request: Request, places: Sequence[Place], directory: Path, origin: Origin) -> None:
@@ -92,7 +91,6 @@ def _judge(request: Request, places: Sequence[Place], directory: Path, origin: O
         warn(note)
     with printed():
         _show(made)
-    give(str(directory / FILE))
 
 
 def _show(made: Page) -> None:

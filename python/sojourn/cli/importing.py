@@ -40,8 +40,8 @@ def command(file: Path, interval: str, rate: str | None, out: Path | None, force
     for note in imported.notes:
         warn(f"{file}: {note}")
     tenant = run_directory.tenant(result.scenario, result.origin)
-    with claimed(tenant, out, warn, force=force) as directory:
-        run_directory.save(result, directory)
+    with claimed(tenant, out, warn, force=force) as claim:
+        run_directory.save(result, claim.work)
         with printed():
             summarise(result)
-        say(f"results: {directory}", err=True)
+        say(f"results: {claim.directory}", err=True)

@@ -104,9 +104,9 @@ def command(**options: Any) -> None:  # the fields of _Given
     tenant = run_directory.tenant(scenario, on.key())
     ran: Ran | None = None
     try:
-        with claimed(tenant, given.out, warn, force=given.force) as directory:
-            ran = _ran(scenario, on.asked(spool=directory), given)
-            run_directory.save(ran.result, directory)
+        with claimed(tenant, given.out, warn, force=given.force) as claim:
+            ran = _ran(scenario, on.asked(spool=claim.directory), given)
+            run_directory.save(ran.result, claim.work)
     except Exception as error:  # COMMAND's status is not lost with the results
         if ran is None:
             raise
@@ -117,7 +117,7 @@ def command(**options: Any) -> None:  # the fields of _Given
         sys.exit(_status(scenario, ran, given) or _LOST)
     _tell(scenario, ran, given)
     _show(ran)
-    say(f"results: {directory}", err=True)
+    say(f"results: {claim.directory}", err=True)
     assert ran.result.programs is not None
     say(f"hash {ran.result.programs.hash}", err=True)
     sys.exit(_status(scenario, ran, given))

@@ -54,9 +54,9 @@ def command(
     for reason in distrust(done.result.origin):
         warn(reason)
     tenant = run_directory.tenant(done.result.scenario, key(0))
-    with claimed(tenant, out, warn, force=force) as directory:
-        run_directory.save(done.result, directory)
+    with claimed(tenant, out, warn, force=force) as claim:
+        run_directory.save(done.result, claim.work)
         with redirect_stdout(sys.stderr):  # standard output is the command's
             summarise(done.result)
-        say(f"results: {directory}", err=True)
+        say(f"results: {claim.directory}", err=True)
     sys.exit(done.status)

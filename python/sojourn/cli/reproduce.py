@@ -73,14 +73,14 @@ def command(
     request = Request(table, parse_where(where), quick, overrides, full, sections)
     check(chosen, request)
     with (
-        claimed(tenant(chosen, request), out, warn, force=force) as directory,
+        claimed(tenant(chosen, request), out, warn, force=force) as claim,
         workers.connected() as execute,
-        progress("runs", directory) as report,
+        progress("runs", claim.directory) as report,
     ):
-        reproduction = reproduce(chosen, request, directory, workers.jobs, report, warn, execute)
+        reproduction = reproduce(chosen, request, claim.work, workers.jobs, report, warn, execute)
     with printed():
         PRINTERS[output](reproduction)
-    say(f"comparison: {directory / 'comparison.csv'}", err=True)
+    say(f"comparison: {claim.directory / 'comparison.csv'}", err=True)
 
 
 def _json(reproduction: Reproduction) -> None:

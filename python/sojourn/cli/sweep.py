@@ -125,26 +125,24 @@ def _sweep(planned: Plan, tenant: Tenant, names: Sequence[str], asked: _Asked) -
     from sojourn.sweeps import table
     from sojourn.sweeps.run import sweep
 
-    with (
-        claimed(tenant, asked.out, warn, force=asked.force) as directory,
-        asked.workers.connected() as execute,
-        progress("runs", directory) as report,
-    ):
-        summary = sweep(
-            planned,
-            directory,
-            asked.workers.jobs,
-            progress=report,
-            warn=warn,
-            retry_failed=asked.retry_failed,
-            keep_samples=asked.samples,
-            execute=execute,
-        )
-    long = table.summary(directory)
+    with claimed(tenant, asked.out, warn, force=asked.force) as claim:
+        with asked.workers.connected() as execute, progress("runs", claim.directory) as report:
+            summary = sweep(
+                planned,
+                claim.work,
+                asked.workers.jobs,
+                progress=report,
+                warn=warn,
+                retry_failed=asked.retry_failed,
+                keep_samples=asked.samples,
+                execute=execute,
+            )
+        long = table.summary(claim.work)
+        if len(long):
+            table.save(long, claim.work)
     if len(long):
-        table.save(long, directory)
         for message in table.warnings(long):
             warn(message)
         with printed():
             show_sweep.aggregate(long, names, asked.rows, asked.columns, asked.output)
-    show_sweep.summarise(summary, directory)
+    show_sweep.summarise(summary, claim.directory)

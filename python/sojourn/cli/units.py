@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from sojourn import literal
 
@@ -107,6 +108,12 @@ class Location(_Place):
         from sojourn.store.location import located
 
         return located(str(value))
+
+    def shell_complete(
+        self, ctx: Context, param: Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Leaves it to the shell, which knows directories."""
+        return [CompletionItem(incomplete, type="dir")]
 
 
 def duration(seconds: float) -> str:

@@ -18,14 +18,15 @@ from sojourn.store.files import write_together
 _INTRODUCTION = f"""\
 # Replay beside Linux's sources
 
-Written by `sojourn conformance --against DIR`; do not edit.
+Is our Cubic Linux's Cubic? Unchanged sources of the Linux kernel run beside our own controls and
+queue disciplines, and every step that differs is found. In *open loop* both are called for the
+same series of ACKs and losses, or of arrivals and departures: windows and thresholds may differ by
+one segment, packets must leave, be dropped and be marked alike. In *closed loop* each runs by
+itself: goodput may differ by {MARGINS["mean_throughput_l7"]:.0%}, the smoothed RTT by
+{MARGINS["mean_srtt_l4"]:.0%}. Both clocks tick every millisecond, and both draw from the same
+random streams.
 
-Sources of the Linux kernel, unchanged, run beside our own controls and disciplines (see
-[linux-sources.md](linux-sources.md)). In *open loop* both are called for the same series of ACKs
-and losses, or of arrivals and departures: windows and thresholds may differ by one segment, packets
-must leave, be dropped and be marked alike. In *closed loop* each runs by itself: goodput may differ
-by {MARGINS["mean_throughput_l7"]:.0%}, the smoothed RTT by {MARGINS["mean_srtt_l4"]:.0%}.
-Both clocks tick every millisecond, and both draw from the same random streams.
+Written by `sojourn conformance --against DIR`; do not edit.
 """
 _LEGEND = """\
 `same`: no difference at any step, or beyond the margins; `explained`: below; `parts`: not

@@ -68,7 +68,7 @@ class Comparison:
 
     a: str
     b: str
-    #: One row per point, member and metric; see docs/compare.md.
+    #: One row per point, member and metric; see docs/howto/compare.md.
     table: pl.DataFrame
     #: What a reader should know before the numbers.
     notes: list[str]
@@ -112,8 +112,8 @@ def compare(
     """Compares runs, sweeps or folders of sweeps: directories, or what they were read as.
 
     Means that differ by less than ``margin`` of B's are the same. ``names`` are the metrics to
-    compare: the fewer, the surer each verdict. By default all are, the key ones (docs/compare.md)
-    and the others each with a correction of their own.
+    compare: the fewer, the surer each verdict. By default all are, the key ones and the others each
+    with a correction of their own (docs/howto/compare.md).
 
     Raises:
         ScenarioError: if there is nothing to compare.

@@ -12,7 +12,8 @@ from sojourn.evaluation.compare import Comparison
 from sojourn.figures import forest
 from sojourn.store import manifest
 from sojourn.store.files import Write, write_together
-from sojourn.store.place import Tenant, clear_derived
+from sojourn.store.layout import clear_derived
+from sojourn.store.place import Tenant
 
 KIND = "comparison"
 TABLE = "comparison.csv"
@@ -27,7 +28,7 @@ def tenant(a: str, b: str) -> Tenant:
         return "" if there == (a, b) else f"of {there[0]} against {there[1]}"
 
     name = f"{a}-against-{b}"
-    return Tenant(KIND, name, name, {"a": a, "b": b}, differs)
+    return Tenant(KIND, name, name, {"a": a, "b": b}, differs, grows=False)
 
 
 def save(made: Comparison, directory: Path, warn: Callable[[str], None]) -> None:
@@ -50,7 +51,9 @@ def load(directory: Path) -> Comparison:
     """Reads a comparison back; what was stored before there were families is one."""
     content = manifest.read(directory)
     types = dict.fromkeys(_TEXTS, pl.String)
-    table = pl.read_csv(directory / TABLE, schema_overrides=types, infer_schema_length=None)
+    table = pl.read_csv(
+        directory / TABLE, schema_overrides=types, infer_schema_length=None, glob=False
+    )
     table = csv_table.to_frame(table)
     if "family" not in table.columns:
         table = table.with_columns(family=pl.lit("key"))

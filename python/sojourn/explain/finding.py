@@ -54,9 +54,13 @@ class Finding:
 
     def line(self) -> str:
         """The finding in one line."""
+        return f"{self.cause}: {self.words()}"
+
+    def words(self) -> str:
+        """Who it is of, when, and what."""
         when = f", {span(self.when)}" if self.when else ""
         guess = f"; inferred: {self.inferred}" if self.inferred else ""
-        return f"{self.cause}: {self.of}{when}: {self.text}{guess}"
+        return f"{self.of}{when}: {self.text}{guess}"
 
     def to_json(self) -> Told:
         """The same for programs; what is undefined is ``None``."""

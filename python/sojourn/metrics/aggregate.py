@@ -6,6 +6,8 @@ time during which one was.
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from sojourn.metrics.columns import Values, mean, ratio
@@ -118,6 +120,7 @@ def mean_agg_utilization_bdp_goodput(run: RunData) -> float:
 @metric(
     "net",
     "mean_agg_utility_pf_l4",
+    low=-inf,
     quantity="proportionally fair utility",
     unit="ln(Mbit/s)",
     aggregator="mean of sum",
@@ -132,6 +135,7 @@ def mean_agg_utility_pf(run: RunData) -> float:
 @metric(
     "net",
     "mean_agg_utility_mpdf_l4",
+    low=-inf,
     quantity="minimum-potential-delay-fair utility",
     unit="s/Mbit",
     aggregator="mean of sum",

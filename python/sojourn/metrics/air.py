@@ -7,7 +7,7 @@ from sojourn.metrics.registry import Better, Compute, metric
 from sojourn.metrics.samples import RunData
 
 
-@metric("link", "airtime_l1", quantity="airtime", unit="1", aggregator="mean")
+@metric("link", "airtime_l1", high=1.0, quantity="airtime", unit="1", aggregator="mean")
 def airtime(run: RunData) -> Values:
     """Share of time for which the channel's frames hold the medium, answers and collisions
     included.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from sojourn.metrics.columns import Values, mean, ratio
@@ -68,6 +70,7 @@ def p95_rtt(run: RunData) -> Values:
 @metric(
     "flow",
     "mean_est_qdelay_l4",
+    low=-inf,
     quantity="estimated queueing delay",
     unit="ms",
     aggregator="mean",
@@ -75,7 +78,9 @@ def p95_rtt(run: RunData) -> Values:
     better="lower",
 )
 def mean_est_qdelay(run: RunData) -> Values:
-    """Smoothed RTT less the configured base RTT."""
+    """Smoothed RTT less the configured base RTT; less than zero, by the base RTT at most, where
+    jitter has shortened the way.
+    """
     return mean_srtt(run) - 1e3 * run.flow.base_rtt
 
 

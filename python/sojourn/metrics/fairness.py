@@ -7,6 +7,7 @@ samples with fewer than two are left out, because a lone flow shares with nobody
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 
@@ -56,7 +57,7 @@ def of_means(run: RunData, index: Index) -> float:
     return float(index(run.flow.mean_rate("delivered_bytes")[None, :])[0])
 
 
-def _register(name: str, index: Index, unit: str, summary: str) -> None:
+def _register(name: str, index: Index, unit: str, summary: str, high: float = inf) -> None:
     """Both readings of one index: what is printed admits either."""
 
     def sampled(run: RunData) -> float:
@@ -75,6 +76,7 @@ def _register(name: str, index: Index, unit: str, summary: str) -> None:
         aggregator="mean",
         empty=_SKIPPED,
         better="higher",
+        high=high,
     )(sampled)
     metric(
         "net",
@@ -84,9 +86,10 @@ def _register(name: str, index: Index, unit: str, summary: str) -> None:
         aggregator="value",
         sampling="run",
         better="higher",
+        high=high,
     )(of_flow_means)
 
 
-_register("jains", jain, "1", "Jain's index of throughput")
+_register("jains", jain, "1", "Jain's index of throughput", 1.0)
 _register("product", product, "(Mbit/s)^n", "Product of throughputs in Mbit/s")
 _register("entropy", entropy, "nats", "Entropy of the shares of throughput")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -85,6 +87,7 @@ for _seconds in _SCALES:
 @metric(
     "net",
     "rtt_fairness_slope_l4",
+    low=-inf,
     quantity="slope of throughput over base RTT",
     unit="1",
     aggregator="least squares",

@@ -55,6 +55,7 @@ def mean_flow_throughput(run: RunData) -> Values:
 @metric(
     "group",
     "throughput_share_l4",
+    high=1.0,
     quantity="share of throughput",
     unit="1",
     aggregator="ratio of totals",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 
 import numpy as np
 
@@ -25,6 +26,8 @@ _harm = partial(
     sampling="run",
     on_request=True,
     better="lower",
+    low=-inf,
+    high=1.0,
 )
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sojourn.metrics.columns import Values, ratio
+from sojourn.metrics.columns import Values, overhead_of, ratio
 from sojourn.metrics.registry import Better, metric
 from sojourn.metrics.samples import RunData
+
+#: Payload of a full segment, and at most how many bytes of headers a packet has.
+_USUAL, _HEADERS = 1460, 120
 
 
 @metric("link", "mean_sending_rate_l1", quantity="sending rate", unit="Mbit/s", aggregator="mean")
@@ -16,11 +19,23 @@ def mean_sending_rate(run: RunData) -> Values:
 
 
 @metric(
-    "link", "utilization_l1", quantity="utilization", unit="1", aggregator="mean", better="higher"
+    "link",
+    "utilization_l1",
+    high=1.0,
+    quantity="utilization",
+    unit="1",
+    aggregator="mean",
+    better="higher",
 )
 def utilization(run: RunData) -> Values:
-    """Sending rate divided by the link's rate; null for a link without one."""
-    return mean_sending_rate(run) * 1e6 / run.link.rate
+    """Sending rate divided by the link's rate; null for a link without one. A packet counts as a
+    whole when it is sent: up to a packet more than the link can send is 1.
+    """
+    share = mean_sending_rate(run) * 1e6 / run.link.rate
+    payload = run.flow.mss.max(initial=_USUAL)
+    framing = np.array([overhead_of(link) for link in run.network["links"]])
+    packet = 8 * (payload + _HEADERS + framing) / (run.link.rate * run.link.time)
+    return np.where((share > 1) & (share <= 1 + packet), 1.0, share)
 
 
 @metric(

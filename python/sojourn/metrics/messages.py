@@ -31,6 +31,7 @@ def first_to_last_goodput(run: RunData) -> Values:
 @metric(
     "flow",
     "first_control_share_l4",
+    high=1.0,
     quantity="share of packets",
     unit="1",
     aggregator="value",
@@ -58,6 +59,7 @@ def error_control_efficiency(run: RunData) -> Values:
 @metric(
     "flow",
     "late_messages_l7",
+    high=1.0,
     quantity="share of messages",
     unit="1",
     aggregator="value",
@@ -87,6 +89,7 @@ def p995_message_delay(run: RunData) -> Values:
 @metric(
     "flow",
     "pure_arq_share_l4",
+    high=1.0,
     quantity="share of groups",
     unit="1",
     aggregator="value",
@@ -100,6 +103,7 @@ def pure_arq_share(run: RunData) -> Values:
 @metric(
     "flow",
     "pure_fec_share_l4",
+    high=1.0,
     quantity="share of groups",
     unit="1",
     aggregator="value",

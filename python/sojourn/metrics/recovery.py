@@ -85,6 +85,7 @@ def retransmissions_per_second(run: RunData) -> Values:
 @metric(
     "flow",
     "retransmissions_per_packet_sent_l4",
+    high=1.0,
     quantity="retransmissions",
     unit="1",
     aggregator="ratio of totals",

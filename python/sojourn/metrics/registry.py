@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import Literal, TypeVar, get_args
 
 from numpy.typing import ArrayLike
@@ -40,6 +41,9 @@ class Metric:
     better: Better = None
     #: Whether it needs further runs, so that it is computed only if named.
     on_request: bool = False
+    #: What its values lie between, where it is defined.
+    low: float = 0.0
+    high: float = inf
 
     @property
     def layer(self) -> str:
@@ -61,11 +65,14 @@ def metric(
     empty: str = "null",
     better: Better = None,
     on_request: bool = False,
+    low: float = 0.0,
+    high: float = inf,
 ) -> Callable[[_Own], _Own]:
     """Registers a function as the metric ``name``; its docstring is the summary.
 
     The function is given a :class:`RunData` and returns one value per flow, link, group or
-    member of the transfers, or one for the network; NaN means undefined. A metric from outside the
+    member of the transfers, or one for the network; NaN means undefined, and all others lie between
+    ``low`` and ``high``. A metric from outside the
     package may be registered again, as when a notebook's cell is run twice.
     """
     if scope not in get_args(Scope):
@@ -77,7 +84,7 @@ def metric(
             raise ValueError(f"metric {name} of {scope} is registered already")
         summary = " ".join((compute.__doc__ or "").split())
         declared = (quantity, unit, aggregator, sampling, empty, compute, summary)
-        _METRICS[scope, name] = Metric(name, scope, *declared, better, on_request)
+        _METRICS[scope, name] = Metric(name, scope, *declared, better, on_request, low, high)
         return compute
 
     return register

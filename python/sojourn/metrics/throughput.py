@@ -82,6 +82,7 @@ def mean_delivery_rate(run: RunData) -> Values:
 @metric(
     "flow",
     "bottleneck_share_l4",
+    high=1.0,
     quantity="share of the bottleneck",
     unit="1",
     aggregator="ratio of totals",

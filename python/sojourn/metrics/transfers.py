@@ -1,7 +1,7 @@
 """Transfers that come and go, by label and size: how long they take, and what they load.
 
 Completion times run from a transfer's arrival to the acknowledgment of its last byte. A slowdown is
-that time over the least possible one on an empty path (docs/metrics.md).
+that time over the least possible one on an empty path (docs/reference/metrics.md).
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from sojourn.metrics.columns import Values, mean, ratio
@@ -27,6 +29,7 @@ def mean_network_power(run: RunData) -> Values:
 @metric(
     "flow",
     "mean_utility_pf_l4",
+    low=-inf,
     quantity="proportionally fair utility",
     unit="ln(Mbit/s)",
     aggregator="mean",
@@ -41,6 +44,7 @@ def mean_utility_pf(run: RunData) -> Values:
 @metric(
     "flow",
     "mean_utility_mpdf_l4",
+    low=-inf,
     quantity="minimum-potential-delay-fair utility",
     unit="s/Mbit",
     aggregator="mean",

@@ -23,8 +23,8 @@ from sojourn.table import Table
 #: Letters that all pictures of a page may have together; with plotly.js and tables it then stays
 #: below 8 MB.
 _PICTURES = 4_500_000
-#: A table shows so many rows.
-_MOST_ROWS = 300
+#: A table shows so many rows, and the page so many warnings before others are asked for.
+_MOST_ROWS, _MOST_WARNINGS = 300, 3
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ class Section:
     listing: str = ""
     #: Whether the section is shown only when it is opened.
     folded: bool = False
+    #: What there is to say, each line with a label that says of what kind it is.
+    lines: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def write(page: Page, path: Path) -> None:
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
     environment.filters["number"] = lambda v: v if isinstance(v, str) else number(v)
-    environment.globals["most_rows"] = _MOST_ROWS
+    environment.globals |= {"most_rows": _MOST_ROWS, "most_warnings": _MOST_WARNINGS}
     page, left_out = lightened(page)
     interactive = any(section.pictures for section in page.sections)
     library = _library() if interactive else ""

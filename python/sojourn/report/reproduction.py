@@ -61,7 +61,8 @@ def _with_example(paper: Paper, example: Measured, sections: Sequence[Section]) 
     else:
         note, folded = "Metrics and scenario of the run above.", run.tables(example)
         told = [overview.sentence(example), "The first of the runs:"]
-        opening = [Section("The experiment", told, pictures=run.pictures(example))]
+        drawn, words = run.pictures(example), run.words(example)
+        opening = [Section("The experiment", told, pictures=drawn, lines=words)]
     closing = [replace(section, folded=True) for section in folded]
     return [*opening, *sections, Section("One of the runs", [note]), *closing]
 

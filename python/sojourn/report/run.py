@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sojourn import overview, overview_transfers
+from sojourn import metric_tables, overview, overview_transfers
+from sojourn.explain import explain
 from sojourn.figures import chart, figures_of
 from sojourn.measured import Measured
-from sojourn.metric_tables import by_family
 from sojourn.origin import distrust
 from sojourn.report.page import Page, Picture, Section, picture
 from sojourn.store import run_directory
 
 #: More of a scenario than this is in the manifest only.
 _LONGEST = 100_000
+#: So many lines say what came of a run, of which so many how transfers load it.
+_MOST_LINES, _MOST_LOADS = 10, 3
 
 
 def page(directory: Path) -> Page:
@@ -26,9 +28,12 @@ def page(directory: Path) -> Page:
 
 
 def sections(result: Measured) -> list[Section]:
-    """The run at a glance, figures, metrics and scenario."""
-    glance, *others = tables(result)
-    return [glance, Section("Figures", pictures=pictures(result)), *others]
+    """The run at a glance, flows and links, other figures, metrics and scenario."""
+    drawn = pictures(result)
+    glance = Section("At a glance", pictures=drawn[:1], lines=words(result))
+    members, *rest = tables(result)
+    more = [Section("More figures", pictures=drawn[1:])] if drawn[1:] else []
+    return [glance, members, *more, *rest]
 
 
 def pictures(result: Measured) -> list[Picture]:
@@ -36,22 +41,35 @@ def pictures(result: Measured) -> list[Picture]:
     return [picture(name, chart(name, result)) for name in figures_of(result)]
 
 
+def words(result: Measured) -> list[tuple[str, str]]:
+    """What came of it and why, the weightiest first: what a line is about, and the line."""
+    loads = overview_transfers.loads_told(result)[:_MOST_LOADS]
+    told = [_labelled(line) for line in (overview.together(result), *loads) if line]
+    found = explain(result).heaviest(_MOST_LINES - len(told))
+    return told + [(finding.cause, finding.words()) for finding in found]
+
+
+def _labelled(line: str) -> tuple[str, str]:
+    label, _, text = line.partition(": ")
+    return label, text
+
+
 def tables(result: Measured) -> list[Section]:
-    """All but its figures."""
-    lines = overview_transfers.loads_told(result) + overview.extremes_told(result)
-    lines += [*overview.links_told(result), overview.together(result)]
+    """All but its figures and what is said of it."""
+    lines = overview_transfers.loads_told(result)[_MOST_LOADS:]
+    lines += overview.extremes_told(result) + overview.links_told(result)
     shown = [overview.flow_table(result), overview_transfers.transfers_table(result)]
     hints = [
         "The best value of a row is bold where better and worse can be told.",
-        "Of groups: median (5th to 95th percentile); every flow is in metrics_flows.parquet.",
+        "Metrics that have no value in this run are left out.",
     ]
+    if result.data.flow.count > metric_tables.MOST_FLOWS:
+        hints.append(
+            "Of groups: median (5th to 95th percentile); every flow is in metrics_flows.parquet."
+        )
     return [
-        Section(
-            "At a glance",
-            items=[*filter(None, lines)],
-            tables=[table for table in shown if table.rows],
-        ),
-        Section("Metrics", hints, tables=by_family(result)),
+        Section("Flows and links", items=lines, tables=[table for table in shown if table.rows]),
+        Section("Metrics", hints, tables=metric_tables.by_family(result)),
         Section("Scenario", ["With every default filled in."], listing=scenario_text(result)),
     ]
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
+from sojourn.numbers import number
+
 _WIDTH, _HEIGHT, _MARGIN = 180.0, 18.0, 8.0
 _MEASURED = ("min", "q1", "measured", "q3", "max")
 
@@ -33,4 +35,11 @@ def picture(row: Mapping[str, float | None]) -> Markup:
     if "published" in values:
         parts.append(f'<path class="published" d="M{at("published")} 4l5 5l-5 5l-5 -5z"/>')
     size = f'width="{_WIDTH:.0f}" height="{_HEIGHT:.0f}"'
-    return Markup(f'<svg class="spread" {size} role="img">{"".join(parts)}</svg>')
+    told = f'role="img" aria-label="{_told(values)}"'
+    return Markup(f'<svg class="spread" {size} {told}>{"".join(parts)}</svg>')
+
+
+def _told(values: Mapping[str, float]) -> str:
+    """The same for who does not see it; the rest is in the row."""
+    low, first, third, high = (number(values[name]) for name in ("min", "q1", "q3", "max"))
+    return f"{low} to {high}, quartiles {first} and {third}"

@@ -26,7 +26,7 @@ from sojourn.scenario import Scenario
 from sojourn.store import manifest, run_directory
 from sojourn.store.batches import tell
 from sojourn.store.files import write_atomically
-from sojourn.store.place import clear_derived
+from sojourn.store.layout import clear_derived
 from sojourn.store.samples import unpacked
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ def tenant(scenario: Scenario, origins: Origins) -> Tenant:
         return of_run.differs(found)
 
     name = f"{scenario.name}-{'-'.join(map(plain, counts))}"
-    return Tenant(KIND, name, name, identity, differs)
+    return Tenant(KIND, name, name, identity, differs, grows=False)
 
 
 def plain(backend: str) -> str:

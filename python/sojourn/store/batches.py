@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import math
+import re
 import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -21,10 +22,11 @@ from typing import TypeVar
 
 import polars as pl
 
+from sojourn.disk import read, scan
 from sojourn.errors import SojournError
 from sojourn.literal import printable
 from sojourn.store import lease
-from sojourn.store.files import PARTIAL, write_atomically
+from sojourn.store.files import clear_partial, write_atomically
 from sojourn.store.location import is_remote, local
 
 DIRECTORY = "runs"
@@ -36,7 +38,11 @@ MERGE = 32
 #: Readers hold about so many rows at a time.
 _ROWS_AT_ONCE = 16384
 _SMALL, _MERGED = "batch", "merged"
+#: What files are called: kind, writer of an object store, name, digest.
+_OURS = re.compile(rf"({_SMALL}|{_MERGED})-(\d{{6}}\.)?[0-9a-f]{{12}}-[0-9a-f]{{16}}")
 _ATTEMPTS = 5
+#: Files that were told of: each once.
+_foreign: set[Path] = set()
 
 Warn = Callable[[str], None]
 Answer = TypeVar("Answer")
@@ -82,7 +88,7 @@ class Batches:
         """
         for _ in range(_ATTEMPTS):
             try:
-                files = [pl.scan_parquet(local(path)) for path in self.whole()]
+                files = [scan(local(path)) for path in self.whole()]
                 return question(pl.concat(files, how="diagonal_relaxed")) if files else None
             except FileNotFoundError:
                 continue  # merged away by a sweep at work: look again
@@ -99,7 +105,7 @@ class Batches:
     def each(self) -> Iterator[tuple[Path, pl.DataFrame]]:
         """Every file with its rows, one at a time."""
         for path in self.whole():
-            yield path, pl.read_parquet(local(path))
+            yield path, read(local(path))
 
     def rewrite(self, change: Callable[[pl.DataFrame], pl.DataFrame | None]) -> None:
         """Puts other rows in the place of a file's: what ``change`` makes of them, unless ``None``.
@@ -121,8 +127,7 @@ class Batches:
     def remove_partial(self) -> None:
         """Removes the files that a killed writer has not finished."""
         if not is_remote(self.directory):
-            for partial in self.directory.glob(f".*{PARTIAL}"):
-                partial.unlink()
+            clear_partial(self.directory)
 
     def whole(self) -> list[Path]:
         """The undamaged files but those that a merged one holds."""
@@ -131,8 +136,18 @@ class Batches:
         return [path for path in whole if path.name not in held]
 
     def _files(self, kind: str = "") -> list[Path]:
-        found = sorted(self.directory.glob(f"{kind}*.parquet"))
+        every = sorted(self.directory.glob(f"{kind}*.parquet"))
+        found = [path for path in every if self._is_ours(path)]
         return lease.valid(self._top, found) if self._is_leased else found
+
+    def _is_ours(self, path: Path) -> bool:
+        """Whether a file is called as those of a store; others stay where they are."""
+        if _OURS.fullmatch(path.stem):
+            return True
+        if path not in _foreign:
+            _foreign.add(path)
+            self._warn(f"{path} is no file of these results: it is left where it is, and not read")
+        return False
 
     def _write(self, kind: str, rows: pl.DataFrame, holds: Iterable[Path] = ()) -> None:
         buffer = io.BytesIO()
@@ -145,7 +160,7 @@ class Batches:
 
     def _merge(self, small: list[Path]) -> None:
         whole = [path for path in small if self._check(path)]
-        files = [pl.read_parquet(local(path)) for path in whole]
+        files = [read(local(path)) for path in whole]
         rows = pl.concat(files, how="diagonal_relaxed")
         self._write(_MERGED, rows, whole)
         for path in whole:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 
+from sojourn.disk import naming, writing
 from sojourn.store import location
 from sojourn.store.location import is_remote
 
@@ -36,14 +37,16 @@ def write_together(directory: Path, files: Mapping[str, Write]) -> None:
     partials: dict[str, Path] = {}
     try:
         for name, write in files.items():
-            partials[name] = _temporary(directory)
-            write(partials[name])
-            _sync(partials[name])
+            with writing(directory / name):
+                partials[name] = _temporary(directory)
+                write(partials[name])
+                sync(partials[name])
         for name in partials:
             _make_way(directory, PurePath(name))
         for name, partial in partials.items():
-            partial.replace(directory / name)
-        _sync(directory)
+            with naming(directory / name):
+                partial.replace(directory / name)
+        sync(directory)
     except BaseException:
         for partial in partials.values():
             with contextlib.suppress(OSError):
@@ -70,6 +73,13 @@ def _put_together(directory: Path, files: Mapping[str, Write]) -> None:
             write(Path(here) / name)
         for name in files:
             location.write(directory / name, (Path(here) / name).read_bytes())
+
+
+def clear_partial(directory: Path) -> None:
+    """Removes the files that a killed process has not finished."""
+    for left in directory.glob(f".*{PARTIAL}"):
+        if not left.is_dir():
+            left.unlink(missing_ok=True)
 
 
 def copy(source: Path) -> Write:
@@ -100,9 +110,11 @@ def _temporary(directory: Path) -> Path:
     return partial
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Has the system write a file, or the names in a directory, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        with naming(path):
+            os.fsync(handle)
     finally:
         os.close(handle)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 
+from sojourn.disk import naming
 from sojourn.errors import ScenarioError
 from sojourn.interruption import heard
 from sojourn.store import lease
@@ -34,7 +35,8 @@ def exclusive(directory: Path, waiting: Callable[[], None]) -> Iterator[None]:
     directory.mkdir(parents=True, exist_ok=True)
     with opened(directory / FILE) as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with naming(directory / FILE):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             waiting()
             with heard():

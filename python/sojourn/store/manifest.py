@@ -10,15 +10,28 @@ from typing import Any
 
 import polars as pl
 
+from sojourn.disk import DAMAGED, told
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.store.batches import Batches
 from sojourn.store.files import write_atomically, write_json
+from sojourn.store.layout import MANIFEST
+from sojourn.store.replacement import settle
 
-FILE = "manifest.json"
+FILE = MANIFEST
 #: Version of the layout of result directories.
 FORMAT = 2
 #: Its further keys depend on the kind of directory, whose owner knows what they hold.
 Manifest = dict[str, Any]
+#: What a manifest of a kind has at least, finished or not, with its type.
+_NEEDED: dict[str, dict[str, type]] = {
+    "run": {"scenario": dict, "document": dict},
+    "backends": {"scenario": dict, "document": dict, "runs": dict},
+    "sweep": {"engine": str, "metrics": str, "document": dict, "grid": dict, "replications": int},
+    "reproduction": {"paper": str, "title": str, "keys": list},
+    "evaluation": {"suite": dict, "controls": list, "against": list},
+    "comparison": {"a": str, "b": str},
+    "capacity": {"links": list},
+}
 
 
 def _first(directory: Path, manifest: Manifest) -> Manifest:
@@ -63,17 +76,30 @@ def read(directory: Path) -> Manifest:
     """
     path = directory / FILE
     try:
+        settle(directory)
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise ScenarioError(
             f"{directory}: not a result directory: it has no {FILE}; give one that sojourn run or "
             "sweep has written, such as results/NAME"
         ) from None
-    except (OSError, ValueError) as error:
-        raise SojournError(f"{path}: cannot be read: {error}") from None
+    except OSError as error:
+        raise SojournError(told(error)) from None
+    except ValueError as error:
+        raise SojournError(f"{path}: {DAMAGED} ({error})") from None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
-        raise SojournError(f"{path}: is not a manifest of Sojourn")
-    return migrated(directory, manifest)
+        raise SojournError(f"{path}: {DAMAGED} (it is not a manifest of Sojourn)")
+    return _checked(path, migrated(directory, manifest))
+
+
+def _checked(path: Path, manifest: Manifest) -> Manifest:
+    """A manifest that has what its kind needs."""
+    kind = manifest.get("kind")
+    needed = _NEEDED.get(kind, {}) if isinstance(kind, str) else {"kind": str}
+    for key, type_ in needed.items():
+        if not isinstance(manifest.get(key), type_):
+            raise SojournError(f"{path}: {DAMAGED} (it lacks {key!r})")
+    return manifest
 
 
 def migrated(directory: Path, manifest: Manifest) -> Manifest:

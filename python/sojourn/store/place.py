@@ -1,56 +1,42 @@
 """Where results go: a directory has one kind and one scenario.
 
 Below ``results/`` another scenario is kept apart by name; in a directory that was named it is
-refused, unless it is to replace what is there. What is about to be written is announced in the
-manifest, so that two commands at once do not take the same directory.
+refused, unless it is to replace what is there, which stays until the new results are whole. What is
+about to be written is announced in the manifest, so that two commands at once do not take the same
+directory.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Container, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from sojourn.disk import told
 from sojourn.errors import ScenarioError, SojournError
-from sojourn.programs import OUTPUT, WRITTEN
 from sojourn.spool import clear_dead
 from sojourn.store import manifest
+from sojourn.store.files import PARTIAL, clear_partial
+from sojourn.store.held import holding, is_held, shared
+from sojourn.store.layout import OURS, TREES, clear, clear_tree, has_results
 from sojourn.store.location import is_remote, write
 from sojourn.store.lock import exclusive
 from sojourn.store.manifest import Manifest
+from sojourn.store.replacement import replace, settle
 
 RESULTS = Path("results")
 #: Key of the manifest of what has been announced and not yet written.
 UNFINISHED = "unfinished"
+#: Where results are written that are added to in place, while they are to replace others.
+_REPLACEMENT = ".replacement"
 Say = Callable[[str], None]
-
-#: What is made from results.
-_DERIVED = (
-    *("report.html", "pictures.json", "figures/*.png", "figures/*.svg", "figures/*.pdf"),
-    *("tables/*.csv", "tables/*.md"),
-)
-_OURS = (
-    *_DERIVED,
-    *("flow_samples.parquet", "flows.parquet", "link_samples.parquet", "links.parquet"),
-    *("node_samples.parquet", "transfers.parquet", "arrival_samples.parquet"),
-    *("state.parquet", "packets.parquet", "packets.pcapng", OUTPUT, f"kernel-*/{OUTPUT}"),
-    *("qlog/*.sqlog", "sim-*/qlog/*.sqlog"),
-    *("metrics_*.parquet", "summary.csv", "comparison.csv", "deadlines.csv", "capacity.json"),
-    *("replay.csv", "replay.md"),
-    *("runs/*.parquet", "samples/*.parquet", "quarantine/*.parquet"),
-    *("backends.csv", "sim-*/*.parquet", "live-*/*.parquet", "kernel-*/*.parquet"),
-    *("sim-*/*.json", "live-*/*.json", "kernel-*/*.json"),
-    *("sim-*/*.pcapng", "live-*/*.pcapng", "kernel-*/*.pcapng"),
-    manifest.FILE,
-)
-#: Directories of files that programs wrote.
-_TREES = (WRITTEN, f"kernel-*/{WRITTEN}")
 
 
 class Terms(NamedTuple):
@@ -76,13 +62,18 @@ class Tenant:
     identity: Manifest
     #: How a manifest of the same kind differs; empty if it is of the same.
     differs: Callable[[Manifest], str]
+    #: Whether its results are added to in place, so that what was interrupted is gone on with.
+    grows: bool = True
 
     def conflict(self, directory: Path) -> str:
         """What the directory holds, if that is something else; else empty."""
-        if not (directory / manifest.FILE).exists():
-            return ""
         try:
+            settle(directory)
+            if not (directory / manifest.FILE).exists():
+                return ""
             found = manifest.read(directory)
+            if is_abandoned(directory, found):
+                return ""
         except SojournError as error:
             return f"holds results that cannot be read ({error})"
         if found["kind"] != self.kind:
@@ -96,11 +87,22 @@ class Tenant:
         yield from (RESULTS / f"{self.apart}-{number}" for number in itertools.count(2))
 
 
+@dataclass(frozen=True)
+class Claim:
+    """A directory that a tenant has."""
+
+    #: Where its results will be.
+    directory: Path
+    #: Where they are written: the same, or until they are whole a directory of their own below it.
+    work: Path
+
+
 @contextmanager
 def claimed(
     tenant: Tenant, out: Path | None, say: Say, *, force: bool = False, terms: Terms = COMMAND
-) -> Iterator[Path]:
-    """The tenant's directory, which can be written; released if nothing comes of it.
+) -> Iterator[Claim]:
+    """The tenant's directory, which can be written; released if nothing comes of it. What it holds
+    stays as it is until this ends without an error, unless the tenant adds to it.
 
     Raises:
         ScenarioError: if ``out`` holds something else or cannot be written.
@@ -108,17 +110,68 @@ def claimed(
     """
     directory = choose(tenant, out, say, force, terms)
     check_writable(directory, f"{terms.directory} {directory}" if out else str(directory), terms)
-    if force and tenant.conflict(directory):
+    if is_remote(directory) and force and tenant.conflict(directory):
         clear(directory)
-    while not _announce(tenant, directory):
+    while True:
+        with _announced(tenant, directory, force=force) as mine:
+            if mine:
+                yield from _claim(tenant, directory, say)
+                return
         directory = choose(tenant, out, say, False, terms)
-    if not is_remote(directory):
-        clear_dead(directory)
+
+
+def _claim(tenant: Tenant, directory: Path, say: Say) -> Iterator[Claim]:
     try:
-        yield directory
+        if is_remote(directory):
+            yield Claim(directory, directory)
+            return
+        clear_dead(directory)
+        with _work(tenant, directory, say) as work:
+            clear_dead(work)
+            yield Claim(directory, work)
+            if work != directory:
+                replace(directory, work)
     except BaseException:
         _release(directory)
         raise
+
+
+@contextmanager
+def _work(tenant: Tenant, directory: Path, say: Say) -> Iterator[Path]:
+    """Where the tenant writes."""
+    if tenant.grows and not tenant.conflict(directory):
+        yield directory
+    elif tenant.grows:
+        yield from _growing(tenant, directory, say)
+    else:
+        new = Path(tempfile.mkdtemp(prefix=".new-", suffix=PARTIAL, dir=directory))
+        try:
+            with holding(new):
+                yield new
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+
+def _growing(tenant: Tenant, directory: Path, say: Say) -> Iterator[Path]:
+    """Where results are written that are to replace others, and gone on with however it ends."""
+    new = directory / _REPLACEMENT
+    while True:
+        new.mkdir(exist_ok=True)
+        with holding(new, lambda: say(f"{new}: another command is at work: waiting")) as same:
+            if not tenant.conflict(directory):  # that one has replaced it
+                yield directory
+                return
+            if not same:
+                continue
+            if tenant.conflict(new):
+                clear_tree(new)
+                new.mkdir(exist_ok=True)
+                continue
+            clear_partial(new)
+            if not (new / manifest.FILE).exists():
+                manifest.write(new, tenant.kind, {UNFINISHED: True, **tenant.identity})
+            yield new
+            return
 
 
 def choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms = COMMAND) -> Path:
@@ -130,6 +183,7 @@ def choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms
     """
     if out is not None or force:
         directory = out or RESULTS / tenant.name
+        _check_name(directory, terms)
         if (conflict := tenant.conflict(directory)) and not force:
             raise ScenarioError(
                 f"{terms.directory} {directory}: {conflict}; give another directory, or "
@@ -145,6 +199,18 @@ def choose(tenant: Tenant, out: Path | None, say: Say, force: bool, terms: Terms
     if first:
         say(f"{first}; results go to {directory} ({terms.force} would replace what is there)")
     return directory
+
+
+def _check_name(directory: Path, terms: Terms) -> None:
+    """Refuses a path that the system or the library of tables cannot take."""
+    named = f"{terms.directory} {directory}"
+    try:
+        str(directory).encode()
+        directory.exists()
+    except UnicodeEncodeError:
+        raise ScenarioError(f"{named}: is no UTF-8, in which tables are named; rename it") from None
+    except OSError as error:
+        raise ScenarioError(f"{terms.directory} {told(error)}") from None
 
 
 def check_writable(directory: Path, named: str, terms: Terms = COMMAND) -> None:
@@ -163,16 +229,15 @@ def check_writable(directory: Path, named: str, terms: Terms = COMMAND) -> None:
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
-        raise ScenarioError(
-            f"{named}: cannot be written: {error.strerror}; give another directory with "
-            f"{terms.directory}"
-        ) from None
+        why = told(OSError(error.errno, error.strerror))
+        remedy = "" if "(--out)" in why else f"; give another directory with {terms.directory}"
+        raise ScenarioError(f"{named}: cannot be written: {why}{remedy}") from None
     _check_links(directory, named)
 
 
 def _check_links(directory: Path, named: str) -> None:
-    trees = (*_TREES, *(f"{tree}/**/*" for tree in _TREES))
-    names = {"example", *trees, *(p.partition("/")[0] for p in _OURS if "/" in p)}
+    trees = (*TREES, *(f"{tree}/**/*" for tree in TREES))
+    names = {"example", *trees, *(p.partition("/")[0] for p in OURS if "/" in p)}
     for name in sorted(names):
         for path in directory.glob(name):
             if path.is_symlink():
@@ -191,58 +256,43 @@ def _check_bucket(directory: Path, named: str) -> None:
         raise ScenarioError(f"{named}: cannot be written: {error}") from None
 
 
-def _announce(tenant: Tenant, directory: Path) -> bool:
-    """Says in the manifest whose the directory is; whether it is the tenant's."""
-    with exclusive(directory, lambda: None):
-        if (directory / manifest.FILE).exists():
-            return not tenant.conflict(directory)
-        manifest.write(directory, tenant.kind, {UNFINISHED: True, **tenant.identity})
-        return True
+@contextmanager
+def _announced(tenant: Tenant, directory: Path, *, force: bool) -> Iterator[bool]:
+    """Says in the manifest whose the directory is, unless it has results; whether it is the
+    tenant's, who holds it meanwhile.
+    """
+    with ExitStack() as stack:
+        with exclusive(directory, lambda: None):
+            mine = force or not tenant.conflict(directory)
+            if not is_remote(directory) and not is_held(directory):
+                clear_partial(directory)
+            there = (directory / manifest.FILE).exists()
+            if mine and (not there or is_abandoned(directory, _read(directory))):
+                manifest.write(directory, tenant.kind, {UNFINISHED: True, **tenant.identity})
+            if mine and not is_remote(directory):
+                stack.callback(os.close, shared(directory))
+        yield mine
+
+
+def is_abandoned(directory: Path, found: Manifest) -> bool:
+    """Whether its manifest only announces, and nobody is there any more who would go on: a process
+    that was killed. Of an object store nobody can tell.
+    """
+    if is_remote(directory) or not found.get(UNFINISHED) or is_held(directory):
+        return False
+    return not has_results(directory)
+
+
+def _read(directory: Path) -> Manifest:
+    """Its manifest, of which nothing is known if it is damaged."""
+    try:
+        return manifest.read(directory)
+    except SojournError:
+        return {}
 
 
 def _release(directory: Path) -> None:
     """Withdraws what was only announced."""
     with suppress(ScenarioError, SojournError, OSError):
-        if manifest.read(directory).get(UNFINISHED):
+        if manifest.read(directory).get(UNFINISHED) and not has_results(directory):
             (directory / manifest.FILE).unlink()
-
-
-def clear(directory: Path) -> None:
-    """Removes the results in a directory, and nothing else."""
-    if (directory / "example" / manifest.FILE).exists():
-        clear(directory / "example")
-    for tree in [tree for pattern in _TREES for tree in directory.glob(pattern)]:
-        clear_tree(tree)
-    _remove(directory, _OURS)
-
-
-def clear_tree(tree: Path, kept: Container[Path] = ()) -> None:
-    """Removes the files below a directory but for those ``kept``, and directories without any."""
-    if is_remote(tree):
-        for path in [path for path in tree.rglob("*") if path.is_file() and path not in kept]:
-            path.unlink()
-        return
-    for name, _, files in os.walk(tree, topdown=False):
-        for path in (Path(name) / file for file in files):
-            if path not in kept:
-                path.unlink()
-        with suppress(OSError):  # something is kept in it
-            Path(name).rmdir()
-
-
-def clear_derived(directory: Path) -> None:
-    """Removes what was made from earlier results: report, tables and figures."""
-    _remove(directory, _DERIVED)
-
-
-def _remove(directory: Path, patterns: tuple[str, ...]) -> None:
-    for path in [path for pattern in patterns for path in directory.glob(pattern)]:
-        remove(path, directory)
-
-
-def remove(path: Path, directory: Path) -> None:
-    """Removes a file of a directory of results, and what it was alone in below that."""
-    path.unlink(missing_ok=True)
-    if path.parent != directory:
-        with suppress(OSError):  # something else is in it
-            path.parent.rmdir()

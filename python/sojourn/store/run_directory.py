@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from sojourn import _internal
+from sojourn.disk import reading, scan, write
 from sojourn.errors import SojournError
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
@@ -24,8 +25,9 @@ from sojourn.spool import LONG, OnDisk
 from sojourn.store import manifest
 from sojourn.store.difference import difference
 from sojourn.store.files import Write, copy, write_together
+from sojourn.store.layout import clear_derived, clear_tree, remove
 from sojourn.store.location import is_remote
-from sojourn.store.place import UNFINISHED, Tenant, clear_derived, clear_tree, remove
+from sojourn.store.place import UNFINISHED, Tenant
 from sojourn.transfers import numbered
 
 KIND = "run"
@@ -58,7 +60,7 @@ def tenant(scenario: Scenario, origin: Origin | None = None) -> Tenant:
         return difference(_unrecorded(found["scenario"]), _unrecorded(identity["scenario"]))
 
     name = f"{scenario.name}-{here['backend']}" if here else scenario.name
-    return Tenant(KIND, name, name, identity, differs)
+    return Tenant(KIND, name, name, identity, differs, grows=False)
 
 
 def save(result: Measured, directory: Path) -> None:
@@ -79,7 +81,7 @@ def save(result: Measured, directory: Path) -> None:
     }
     files: dict[str, Write] = {
         **{f"{name}.parquet": _writer(table) for name, table in tables.items()},
-        **{f"{name}.parquet": frame.write_parquet for name, frame in metrics.items()},
+        **{f"{name}.parquet": partial(write, frame) for name, frame in metrics.items()},
         **{f"{name}.parquet": rows.sink_parquet for name, rows in result.record.tables.items()},
         **{name: partial(shutil.copyfile, path) for name, path in result.record.files.items()},
     }
@@ -116,7 +118,7 @@ def _tables_of(data: RunData) -> dict[str, Table]:
 def _writer(table: Table) -> Write:
     if isinstance(table, OnDisk):
         return table.write
-    return pl.DataFrame(dict(table)).write_parquet
+    return partial(write, pl.DataFrame(dict(table)))
 
 
 def _unrecorded(scenario: Document) -> Document:
@@ -142,14 +144,14 @@ def load(directory: Path) -> Measured:
     names = [*TABLES, *([NODES] if content["network"].get("nodes") else [])]
     names += [ARRIVALS] if canonical.get("arrivals") else []
     paths = {name: directory / f"{name}.parquet" for name in [*names, TRANSFERS, *SCHEMAS]}
-    tables = {name: _columns(paths[name], pl.scan_parquet(paths[name])) for name in names}
+    tables = {name: _columns(paths[name], scan(paths[name])) for name in names}
     if canonical.get("arrivals"):
-        rows = numbered(pl.scan_parquet(paths[TRANSFERS]), canonical)
+        rows = numbered(scan(paths[TRANSFERS]), canonical)
         tables[TRANSFERS] = _columns(paths[TRANSFERS], rows)
     data = RunData(canonical, tables, content["network"])
     written = {name: paths[name] for name in SCHEMAS if paths[name].exists()}
     files = _recorded(directory)
-    record = Record({name: pl.scan_parquet(path) for name, path in written.items()}, files)
+    record = Record({name: scan(path) for name, path in written.items()}, files)
     scenario = Scenario(content["document"], content["scenario"])
     origin, programs = content.get("origin"), _programs(directory, content)
     return Measured(scenario, data, content["timing"], record, origin, programs)
@@ -171,11 +173,9 @@ def _recorded(directory: Path) -> dict[str, Path]:
 
 def _columns(path: Path, rows: pl.LazyFrame) -> Table:
     """The columns of a file that is read as ``rows``."""
-    try:
+    with reading(path):
         long = OnDisk(rows)
         if long.height >= LONG:
             return long
         frame = rows.collect()
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise SojournError(f"{path}: cannot be read: {error}") from None
     return {column.name: column.to_numpy() for column in frame}

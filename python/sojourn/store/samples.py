@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from sojourn.disk import read
 from sojourn.engine import alone as simulated_alone
 from sojourn.metrics import RunData
 from sojourn.metrics.columns import Column
@@ -103,22 +104,18 @@ class Samples:
     ) -> Iterator[tuple[str, RunData]]:
         """These runs, each once, as :func:`unpacked`; one file at a time is in memory."""
         for path in sorted({self._places[key] for key in keys}):
-            for row in pl.read_parquet(local(path)).iter_slices(1):
+            for row in read(local(path)).iter_slices(1):
                 key = row["key"][0]
                 if key in keys and self._places[key] == path:
                     yield key, unpacked(row, alone)
 
     def one(self, key: str) -> RunData:
         """A stored run."""
-        rows = pl.read_parquet(local(self._places[key]))
+        rows = read(local(self._places[key]))
         return unpacked(rows.filter(pl.col("key") == key).head(1))
 
     @cached_property
     def _places(self) -> dict[str, Path]:
         """The file of each run."""
         paths = self.batches.whole()
-        return {
-            key: path
-            for path in paths
-            for key in pl.read_parquet(local(path), columns=["key"])["key"]
-        }
+        return {key: path for path in paths for key in read(local(path), ["key"])["key"]}

@@ -19,8 +19,8 @@ from sojourn.interruption import deferred
 from sojourn.metrics import metrics
 from sojourn.store import manifest, rows
 from sojourn.store.batches import Batches, Warn
+from sojourn.store.layout import clear_derived
 from sojourn.store.lock import exclusive
-from sojourn.store.place import clear_derived
 from sojourn.store.renew import renew
 from sojourn.store.samples import Samples
 from sojourn.sweeps import known
@@ -270,5 +270,5 @@ class _Sweep:
 def _rows_of(rows: pl.LazyFrame, wanted: pl.Expr, columns: Iterable[str]) -> pl.DataFrame:
     """Each wanted row once, with those of the columns that files of before have too."""
     there = set(rows.collect_schema().names())
-    once = rows.filter(wanted).unique(["key", "scope", "id"])
+    once = rows.filter(wanted).unique(["key", "scope", "id"], maintain_order=True)
     return once.select([name for name in columns if name in there]).collect()

@@ -26,6 +26,7 @@ from sojourn.store.rows import (
     numeric,
     without_repaired,
 )
+from sojourn.sweeps.statistics import DISTINCT, ORDER, SIZE, SPREAD, over_replications
 
 #: What is shown unless metrics are named: one or two of each scope.
 MAIN = (
@@ -38,16 +39,9 @@ MAIN = (
     "fct_p99",
 )
 _SCOPES: tuple[Scope, ...] = ("flow", "link", "net", "group", "transfer")
-#: Columns while the aggregate is sorted: where a member first appears, and of transfers in a bin of
-#: sizes where it begins.
-_ORDER, _SIZE = "_order", "_size"
-#: How many of the replications differ from each other.
-_DISTINCT = "distinct"
-_OF_MEMBERS = (_ORDER, _SIZE, _DISTINCT)
+_OF_MEMBERS = (ORDER, SIZE, DISTINCT)
 #: A column while members are named: a flow's label and control.
 _NAME = "_name"
-#: A column while the aggregate is made: of how many replications its spread is.
-_SPREAD = "spread"
 
 Answer = TypeVar("Answer")
 
@@ -86,8 +80,8 @@ def aggregate(
     confidence interval (Student's t; null for one replication and for identical ones), count,
     number of different replications, minimum and maximum. Where the
     first ``pilot`` replications said how many there are, the interval is made of their spread
-    (:mod:`sojourn.statistics.stopping`). Streams: memory is bounded by the
-    points, and by a few bytes per replication for telling identical ones.
+    (:mod:`sojourn.statistics.stopping`). A few metrics are in memory at a time, whatever their
+    number.
     """
     schema = rows.collect_schema()
     columns, point = schema.names(), coordinate_paths(schema)
@@ -97,7 +91,7 @@ def aggregate(
     for scope in _SCOPES:
         chosen = [m.name for m in metrics() if m.scope == scope and m.name in wanted]
         every = [m.name for m in metrics() if m.scope == scope and m.name in columns]
-        member = _over_replications(
+        member = over_replications(
             rows.filter(pl.col("scope") == scope), keys, chosen, every, pilot
         )
         for name in chosen:
@@ -106,13 +100,13 @@ def aggregate(
     if not parts:
         return pl.DataFrame()
     long = pl.concat(parts)
-    long = long.with_columns(pl.max(_DISTINCT).over(point) if point else pl.max(_DISTINCT))
+    long = long.with_columns(pl.max(DISTINCT).over(point) if point else pl.max(DISTINCT))
     metric = rank("metric", [m.name for m in metrics()])
     places = [rank(path, grid[path]) for path in point if path in grid]
     return (
         long.with_columns(ci95=_half_width(long))
         .sort(*places, *point, metric, rank("scope", _SCOPES), *_members(point))
-        .select(pl.exclude("std", _SPREAD, *_OF_MEMBERS), _DISTINCT, *_numbers(long, point))
+        .select(pl.exclude("std", SPREAD, *_OF_MEMBERS), DISTINCT, *_numbers(long, point))
     )
 
 
@@ -120,40 +114,16 @@ def _members(point: Sequence[str]) -> list[pl.Expr]:
     """The order of a scope's members: as they appear; of transfers label by label, and by size,
     because the first replication may lack a size.
     """
-    of_label = pl.col(_ORDER).min().over(*point, "scope", "label")
+    of_label = pl.col(ORDER).min().over(*point, "scope", "label")
     transfers = pl.col("scope") == "transfer"
-    return [pl.when(transfers).then(of_label).otherwise(_ORDER), pl.col(_SIZE), pl.col(_ORDER)]
-
-
-def _over_replications(
-    rows: pl.LazyFrame, keys: list[str], names: list[str], every: list[str], pilot: int | None
-) -> pl.DataFrame:
-    """One row per group; of each metric a struct of its statistics. Replications that agree in
-    ``every`` metric of the member are identical.
-    """
-    statistics = [pl.struct(every or ["scope"]).hash().n_unique().alias(_DISTINCT)]
-    for name in names:
-        value = pl.col(name).cast(pl.Float64)
-        first = value.filter(pl.col("replication") < pilot) if pilot else value
-        of = [
-            value.mean().alias("mean"),
-            first.std().alias("std"),
-            first.count().alias(_SPREAD),
-            value.count().alias("n"),
-            value.min().alias("min"),
-            value.max().alias("max"),
-        ]
-        statistics.append(pl.struct(of).alias(name))
-    size = pl.col("size_low").first() if "size_low" in rows.collect_schema() else pl.lit(None)
-    statistics.append(size.cast(pl.Int64).alias(_SIZE))
-    grouped = rows.with_row_index(_ORDER).group_by(keys).agg(pl.col(_ORDER).min(), *statistics)
-    return grouped.collect(engine="streaming")
+    told = [pl.col(name) for name in (SIZE, ORDER, "id", "cca", "label")]
+    return [pl.when(transfers).then(of_label).otherwise(ORDER), *told]
 
 
 def _half_width(long: pl.DataFrame) -> pl.Series:
     """Of the confidence interval of the mean."""
-    width = half_width(long["std"], long["n"], long[_SPREAD])
-    return width.set((long[_SPREAD] < 2) | (long[_DISTINCT] < 2), None)
+    width = half_width(long["std"], long["n"], long[SPREAD])
+    return width.set((long[SPREAD] < 2) | (long[DISTINCT] < 2), None)
 
 
 def half_width(std: pl.Series, n: pl.Series, spread: pl.Series) -> pl.Series:
@@ -189,7 +159,7 @@ def cell(entry: Mapping[str, Any]) -> str:
     """
     if entry["ci95"] is not None:
         return with_uncertainty(entry["mean"], entry["ci95"])
-    identical = entry["n"] > 1 and entry[_DISTINCT] == 1
+    identical = entry["n"] > 1 and entry[DISTINCT] == 1
     return number(entry["mean"]) + (f" (n = {entry['n']}, identical)" if identical else "")
 
 
@@ -197,12 +167,12 @@ def warnings(long: pl.DataFrame) -> list[str]:
     """What a reader should know before the numbers: replications that are no replications."""
     point = coordinates_of(long)
     points = long.group_by(point or pl.lit(0), maintain_order=True).agg(
-        pl.max("n"), pl.max(_DISTINCT)
+        pl.max("n"), pl.max(DISTINCT)
     )
-    repeated = points.filter(pl.col("n") > pl.col(_DISTINCT))
+    repeated = points.filter(pl.col("n") > pl.col(DISTINCT))
     if not len(repeated):
         return []
-    n, distinct = repeated.select("n", _DISTINCT).row(0)
+    n, distinct = repeated.select("n", DISTINCT).row(0)
     where = f"at {len(repeated)} of {len(points)} points" if len(points) > 1 else "here"
     told = "are identical" if distinct == 1 else f"took only {distinct} different courses"
     return [

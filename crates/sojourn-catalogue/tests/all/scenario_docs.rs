@@ -1,4 +1,4 @@
-//! The tables of keys in `docs/scenario.md` agree with the schema.
+//! The tables of keys in `docs/reference/scenario.md` agree with the schema.
 //!
 //! With `BLESS=1` in the environment they are rewritten.
 
@@ -12,7 +12,7 @@ use sojourn_sim::catalogue::{parameters, to_json};
 use sojourn_sim::scenario::{Scenario, json_schema};
 use sojourn_sim::spec::{Topology, Traffic};
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/scenario.md");
 
 /// The schema of the table of a member.
 fn member<K: Kind>(name: &str) -> Option<Value> {
@@ -97,7 +97,7 @@ fn tables_say_what_the_schema_says() {
     if env::var_os("BLESS").is_some() {
         fs::write(PAGE, &fresh).unwrap();
     } else {
-        assert!(page == fresh, "docs/scenario.md is stale; run this test with BLESS=1");
+        assert!(page == fresh, "docs/reference/scenario.md is stale; run this test with BLESS=1");
     }
 }
 

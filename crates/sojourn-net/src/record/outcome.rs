@@ -22,7 +22,7 @@ pub struct FlowFacts {
     pub stop: Time,
 }
 
-/// The columns of a run; names and units are listed in `docs/results.md`. Of a run that streams
+/// The columns of a run; names and units are listed in `docs/reference/results.md`. Of a run that streams
 /// ([`Chunks`](super::Chunks)), tables of samples and of transfers have the last rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {

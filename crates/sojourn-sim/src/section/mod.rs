@@ -44,7 +44,11 @@ pub trait Section: 'static {
     ///
     /// # Errors
     /// Names the field, relative to the flow.
-    fn check_flow(_own: &Self::OfFlow, _transport: &Entry<Transport>) -> Result<(), FieldError> {
+    fn check_flow(
+        _own: &Self::OfFlow,
+        _flow: &FlowSpec,
+        _transport: &Entry<Transport>,
+    ) -> Result<(), FieldError> {
         Ok(())
     }
 
@@ -95,7 +99,7 @@ pub fn entry<S: Section>(name: &'static str) -> Entry<Sections> {
             Ok(())
         },
         arrange: |table, flows| S::arrange(typed(table)?, flows),
-        check_flow: |flow, transport| S::check_flow(&flow.own.get(), transport),
+        check_flow: |flow, transport| S::check_flow(&flow.own.get(), flow, transport),
         give: S::give,
     };
     Entry { listing: Listing::new::<NoParams>(name, ""), facts: NoFacts {}, make: hooks }

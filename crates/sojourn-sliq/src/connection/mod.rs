@@ -10,6 +10,7 @@
 mod acks;
 mod blocked;
 mod closing;
+mod event;
 mod handshake;
 mod measured;
 mod output;
@@ -33,6 +34,7 @@ use super::stream::{Delivered, Receiver, Sender, StreamConfig};
 use super::wire::{Datagram, MAX_DATAGRAM, ReceivedCount, WINDOW};
 use acks::Acks;
 use blocked::Blocked;
+pub use event::Event;
 use handshake::{Handshaking, State};
 pub use measured::Measured;
 pub(crate) use measured::{Levels, RttSum};
@@ -67,27 +69,6 @@ pub struct Config {
     pub window: u32,
     /// Bytes of the largest datagram that headers are added to, at most [`MAX_DATAGRAM`].
     pub largest: usize,
-}
-
-/// Event for the application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The connection is established.
-    Connected,
-    /// The peer did not answer, or refused.
-    Refused,
-    /// A stream can be written to; the peer may have created it.
-    StreamOpen(u8),
-    /// All of a stream of this end has arrived.
-    StreamFinished(u8),
-    /// All of a stream of the peer has arrived.
-    StreamEnded(u8),
-    /// The peer is silent.
-    Outage,
-    /// The peer is no longer silent.
-    OutageOver,
-    /// The connection is closed, with the reason of the end that closed it.
-    Closed(u16),
 }
 
 /// A stream of a connection.

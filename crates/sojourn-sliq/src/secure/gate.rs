@@ -143,17 +143,8 @@ impl Gate {
 
     /// What is known of a peer.
     pub fn told(&self, now: Time, peer: PeerId) -> Told {
-        let Some((_, peer)) = self.peers.iter().find(|(id, _)| *id == peer) else {
-            return Told::default();
-        };
-        let session = peer.keys.told(now).filter(|(age, ..)| *age < self.ages.refuse);
-        Told {
-            address: peer.address,
-            age: session.map(|(age, ..)| age),
-            bytes: session.map_or(0, |(_, bytes, _)| bytes),
-            boot: session.map(|(.., boot)| boot),
-            heard: peer.heard,
-        }
+        let found = self.peers.iter().find(|(id, _)| *id == peer);
+        found.map_or_else(Told::default, |(_, peer)| Told::of(peer, now, &self.ages))
     }
 
     /// What was refused.

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use sojourn_base::units::{Span, Time};
 
-use super::Boot;
+use super::peer::Peer;
+use super::{Ages, Boot};
 
 /// A peer's number at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,4 +43,17 @@ pub struct Told {
     pub boot: Option<Boot>,
     /// When it was last heard.
     pub heard: Option<Time>,
+}
+
+impl Told {
+    pub(super) fn of(peer: &Peer, now: Time, ages: &Ages) -> Self {
+        let session = peer.keys.told(now).filter(|(age, ..)| *age < ages.refuse);
+        Told {
+            address: peer.address,
+            age: session.map(|(age, ..)| age),
+            bytes: session.map_or(0, |(_, bytes, _)| bytes),
+            boot: session.map(|(.., boot)| boot),
+            heard: peer.heard,
+        }
+    }
 }

@@ -47,6 +47,8 @@ pub(super) struct SendBuffer {
     /// Bytes the application wants to send in all; `u64::MAX` is endless.
     offered: u64,
     accepted: u64,
+    /// Bytes that had been accepted when the application took back what was not cut.
+    discarded: u64,
     cut: u64,
     acked: u64,
     closed: bool,
@@ -69,6 +71,7 @@ impl SendBuffer {
             windows: WINDOWS,
             offered: 0,
             accepted: 0,
+            discarded: 0,
             cut: 0,
             acked: 0,
             closed: false,
@@ -95,6 +98,7 @@ impl SendBuffer {
 
     /// Discards what has not been cut.
     pub(super) fn truncate(&mut self) {
+        self.discarded += self.accepted - self.cut;
         self.offered = self.cut;
         self.accepted = self.cut;
         self.later.clear();
@@ -252,9 +256,9 @@ impl SendBuffer {
         self.accepted_first.0
     }
 
-    /// Bytes accepted from the application.
+    /// Bytes accepted from the application, those among them that were discarded later.
     pub(super) fn accepted(&self) -> u64 {
-        self.accepted
+        self.accepted + self.discarded
     }
 
     /// Bytes offered and not sent yet, whether there is room for them or not.
@@ -296,6 +300,21 @@ mod tests {
         buffer.on_acked(later, 100);
         assert_eq!(buffer.available(1000), 100);
         assert_eq!(buffer.cut(later + Span::from_millis(1), 100, false), later);
+    }
+
+    /// What an application has written it has written, even if it takes it back.
+    #[test]
+    fn what_is_discarded_was_accepted() {
+        let mut buffer = buffer(BufferSize::Bytes(6400));
+        buffer.write(Time::ZERO, u64::MAX);
+        buffer.cut(Time::ZERO, 1448, false);
+        buffer.truncate();
+        assert_eq!(buffer.accepted(), 6400);
+        assert_eq!(buffer.available(1448), 0);
+        buffer.truncate();
+        assert_eq!(buffer.accepted(), 6400);
+        buffer.on_acked(Time::ZERO, 1448);
+        assert!(buffer.is_complete());
     }
 
     /// However much is outstanding, as much again is ready to be sent, in few pieces.

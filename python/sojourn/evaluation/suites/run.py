@@ -20,7 +20,7 @@ from sojourn.names import unknown
 from sojourn.scenario import Scenario, parse_value
 from sojourn.store import manifest
 from sojourn.store.batches import Batches, Warn
-from sojourn.store.place import clear
+from sojourn.store.layout import clear
 from sojourn.store.rows import coordinate_paths
 from sojourn.sweeps import run, table
 from sojourn.sweeps.axes import axes
