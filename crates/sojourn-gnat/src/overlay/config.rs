@@ -39,6 +39,11 @@ pub struct OverlayFlow {
     pub start: Time,
 }
 
+/// A node's first advertisement of links has the number after this one; without it, the first is 1.
+/// One that has run before is given a number above those that others may remember of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastNumber(pub u32);
+
 /// Members and flows of an overlay.
 #[derive(Debug, Default)]
 pub struct OverlayConfig {

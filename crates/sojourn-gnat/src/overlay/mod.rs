@@ -72,7 +72,7 @@ mod queue;
 mod routing;
 mod supervision;
 
-pub use config::{FlowTransport, OverlayConfig, OverlayFlow};
+pub use config::{FlowTransport, LastNumber, OverlayConfig, OverlayFlow};
 pub use link::Mailboxes;
 pub use node::Overlay;
 pub use params::Params;

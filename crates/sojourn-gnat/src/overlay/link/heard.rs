@@ -21,7 +21,7 @@ impl Heard {
 
     /// Processes a message; older ones are ignored.
     pub(super) fn hear(&mut self, depths: &Depths) {
-        if self.number.is_none_or(|heard| depths.number > heard) {
+        if self.number.is_none_or(|heard| is_later(depths.number, heard)) {
             self.number = Some(depths.number);
             self.members.clone_from(&depths.bytes);
             self.groups.clone_from(&depths.groups);
@@ -30,13 +30,18 @@ impl Heard {
 
     /// Depths of its queue for a member.
     pub(super) fn depths(&self, to: usize) -> [f64; 2] {
-        self.members[to]
+        self.members.get(to).copied().unwrap_or_default()
     }
 
     /// Depth of its queue for a member in a group.
     pub(super) fn group_depth(&self, group: usize, to: usize) -> f64 {
-        self.groups.get(group).map_or(0.0, |depths| depths[to])
+        self.groups.get(group).and_then(|depths| depths.get(to)).copied().unwrap_or(0.0)
     }
+}
+
+/// Whether a number comes after another one; after the largest comes zero.
+fn is_later(number: u32, other: u32) -> bool {
+    (1..1 << 31).contains(&number.wrapping_sub(other))
 }
 
 #[cfg(test)]
@@ -52,5 +57,21 @@ mod tests {
         }
         assert_eq!((heard.depths(0)[0], heard.group_depth(0, 0)), (20.0, 20.0));
         assert_eq!(heard.group_depth(1, 0), 0.0, "a group that it does not know");
+    }
+
+    #[test]
+    fn numbers_go_on_after_the_largest() {
+        let mut heard = Heard::new(1);
+        for (number, depth) in [(u32::MAX, 10.0), (0, 20.0), (u32::MAX - 1, 30.0)] {
+            heard.hear(&Depths::new(number, vec![[depth, 0.0]], Arc::default()));
+        }
+        assert_eq!(heard.depths(0)[0], 20.0);
+    }
+
+    #[test]
+    fn queues_that_a_message_leaves_out_are_empty() {
+        let mut heard = Heard::new(2);
+        heard.hear(&Depths::new(1, vec![[10.0, 0.0]], Arc::new(vec![vec![5.0]])));
+        assert_eq!((heard.depths(1), heard.group_depth(0, 1)), ([0.0; 2], 0.0));
     }
 }

@@ -32,7 +32,7 @@ impl Telling {
 
     /// The number of the next.
     pub(super) fn number(&mut self) -> u32 {
-        self.number += 1;
+        self.number = self.number.wrapping_add(1);
         self.number
     }
 

@@ -38,9 +38,19 @@ impl Delay {
 
     /// The delay as advertised: mean and deviation in whole steps, at least one.
     pub fn advertised(self) -> Delay {
-        let rounded = |time: f64| (time / STEP).round().clamp(1.0, MOST_STEPS) * STEP;
-        let deviation = rounded(self.variance.sqrt());
-        Delay { mean: rounded(self.mean), variance: deviation * deviation }
+        Delay::of_steps(self.steps())
+    }
+
+    /// Mean and deviation in whole steps, at least one.
+    pub(super) fn steps(self) -> [u16; 2] {
+        let steps = |time: f64| (time / STEP).round().clamp(1.0, MOST_STEPS) as u16;
+        [steps(self.mean), steps(self.variance.sqrt())]
+    }
+
+    /// The delay of these steps; none is as one.
+    pub(super) fn of_steps(steps: [u16; 2]) -> Delay {
+        let [mean, deviation] = steps.map(|steps| f64::from(steps.max(1)) * STEP);
+        Delay { mean, variance: deviation * deviation }
     }
 }
 

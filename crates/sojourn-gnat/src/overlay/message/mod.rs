@@ -4,11 +4,13 @@ mod copies;
 mod depths;
 mod link_state;
 mod parcel;
+mod wire;
 
 pub use copies::{Copies, NUMBER_AND_SET};
 pub use depths::Depths;
 pub use link_state::{Delay, LinkState};
 pub use parcel::{Class, NUMBER, Parcel, TIMED};
+pub use wire::Bounds;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -53,6 +55,10 @@ impl Payload for Cargo {
             Cargo::Coded(bytes, _) => u32::from(*bytes),
         };
         bytes as usize
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        wire::put(self, out);
     }
 
     fn encode(sources: &[(u32, Self)], range: Range<u8>) -> Vec<(Self, u16)> {

@@ -9,7 +9,7 @@ mod supervise;
 
 use std::sync::Arc;
 
-use super::config::OverlayConfig;
+use super::config::{LastNumber, OverlayConfig};
 use super::forwarding::Forwarding;
 use super::link::{Mailboxes, Neighbour};
 use super::members::bits;
@@ -70,7 +70,11 @@ impl Registered for Overlay {
         let config = init.given.get::<OverlayConfig>().unwrap_or_default();
         let mailboxes = init.given.get::<Mailboxes>().unwrap_or_default();
         let me = config.member(init.number).unwrap_or(0);
-        Behaviour::of(Overlay::new(params, me, config, mailboxes, init.random))
+        let mut node = Overlay::new(params, me, config, mailboxes, init.random);
+        if let Some(LastNumber(number)) = init.given.get().as_deref() {
+            node.advertising = Advertising::after(*number);
+        }
+        Behaviour::of(node)
     }
 }
 

@@ -87,7 +87,7 @@ impl Overlay {
             receipts: Receipts::default(),
             supervision: Supervision::new(params.k, members),
             watched: Vec::new(),
-            advertising: Advertising::default(),
+            advertising: Advertising::after(0),
             relieve_at: Time::NEVER,
             priorities: Priorities::default(),
             counts: Default::default(),

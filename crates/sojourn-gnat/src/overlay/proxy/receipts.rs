@@ -18,6 +18,8 @@ const GAIN: f64 = 0.2;
 /// After a pause this long nothing is missing: the flow was off. (Three seconds in the program, whose
 /// proxies number packets as they admit them; here the hosts' numbers count.)
 const PAUSE: Span = Span::from_secs(1);
+/// A packet that is this far ahead of all others begins anew as well: its host counts from elsewhere.
+const FARTHEST: u32 = 1 << 16;
 /// Largest number of packets that are waited for.
 const MOST_AWAITED: usize = 1_000;
 
@@ -91,7 +93,8 @@ impl Receipts {
     pub(crate) fn on_packet(&mut self, now: Time, flow: usize, seq: u32, late: bool) {
         let receipt = &mut self.flows[flow];
         let paused = receipt.came_at.is_none_or(|at| now.since(at) > PAUSE);
-        if paused {
+        let is_strange = seq.saturating_sub(receipt.next) > FARTHEST;
+        if paused || is_strange {
             receipt.awaited.clear();
             (receipt.next, receipt.missing) = (seq, 0.0);
         }
@@ -107,7 +110,7 @@ impl Receipts {
         }
         let until = now + receipt.deadline;
         receipt.awaited.extend((receipt.next..seq).map(|seq| (seq, until)));
-        receipt.next = seq + 1;
+        receipt.next = seq.saturating_add(1);
         receipt.count(late);
         self.report_at.get_or_insert(now + INTERVAL);
     }
@@ -175,5 +178,16 @@ mod tests {
             }
         }
         assert_eq!(receipts.due(at(100))[0].percent, 0);
+    }
+
+    #[test]
+    fn a_number_from_elsewhere_is_not_waited_for() {
+        let mut receipts = Receipts::default();
+        let flow = receipts.add(0, 0, 1.0, Span::from_millis(50));
+        for (ms, seq) in [(0, 1), (1, u32::MAX), (2, u32::MAX), (3, 5)] {
+            receipts.on_packet(at(ms), flow, seq, false);
+        }
+        assert!(receipts.flows[flow].awaited.is_empty());
+        assert_eq!(receipts.due(at(200))[0].percent, 0);
     }
 }

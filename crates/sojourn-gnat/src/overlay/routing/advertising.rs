@@ -12,18 +12,21 @@ use sojourn_base::units::{Span, Time};
 pub(crate) struct Advertising {
     due: Time,
     last: Time,
+    /// The number of the last, or the one before the first.
     number: u32,
+    /// Whether any has been said.
+    said: bool,
     /// Which neighbours worked when links were advertised last, as bits.
     worked: Option<u64>,
 }
 
-impl Default for Advertising {
-    fn default() -> Self {
-        Advertising { due: Time::NEVER, last: Time::ZERO, number: 0, worked: None }
-    }
-}
-
 impl Advertising {
+    /// The timer before it begins; the first advertisement has the number after this one. A node that
+    /// has run before continues above the numbers that others may remember of it.
+    pub(crate) fn after(number: u32) -> Self {
+        Advertising { due: Time::NEVER, last: Time::ZERO, number, said: false, worked: None }
+    }
+
     /// Begins.
     pub(crate) fn start(&mut self, now: Time) {
         self.due = now + Span::from_millis(1);
@@ -37,7 +40,7 @@ impl Advertising {
     /// Links are to be advertised anew as soon as that is allowed; at first at once.
     pub(crate) fn hasten(&mut self, now: Time) {
         let soon = (self.last + HOLD_DOWN).max(now);
-        let at = if self.number == 0 { now } else { soon };
+        let at = if self.said { soon } else { now };
         self.due = self.due.min(at);
     }
 
@@ -68,11 +71,12 @@ impl Advertising {
         me: usize,
         links: Vec<(u16, Delay)>,
     ) -> Option<Arc<LinkState>> {
-        if links.is_empty() && self.number == 0 {
+        if links.is_empty() && !self.said {
             return None;
         }
         self.last = now;
-        self.number += 1;
+        self.said = true;
+        self.number = self.number.wrapping_add(1);
         Some(Arc::new(LinkState { origin: me as u16, number: self.number, links }))
     }
 }
@@ -87,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_change_is_advertised_at_once_at_first_and_later_after_the_hold_down() {
-        let mut advertising = Advertising::default();
+        let mut advertising = Advertising::after(0);
         advertising.start(at(0));
         assert!(!advertising.is_due(at(0), 0) || advertising.next() <= at(0));
         advertising.look(at(0), 0);
@@ -103,9 +107,18 @@ mod tests {
 
     #[test]
     fn what_does_not_change_is_renewed_each_second() {
-        let mut advertising = Advertising::default();
+        let mut advertising = Advertising::after(0);
         advertising.look(at(0), 0b1);
         assert!(advertising.say(at(0), 0, vec![(1, Delay::default())]).is_some());
         assert!(!advertising.is_due(at(999), 0b1) && advertising.is_due(at(1_000), 0b1));
+    }
+
+    #[test]
+    fn a_node_that_has_run_before_goes_on_counting_and_says_its_first_at_once() {
+        let mut advertising = Advertising::after(1_000);
+        assert_eq!(advertising.say(at(0), 0, vec![]), None);
+        assert!(advertising.is_due(at(1), 0b1));
+        let state = advertising.say(at(1), 0, vec![(1, Delay::default())]).unwrap();
+        assert_eq!(state.number, 1_001);
     }
 }

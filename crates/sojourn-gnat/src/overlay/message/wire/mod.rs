@@ -1,0 +1,89 @@
+//! Bytes of messages: what a node writes into the payload of its path controller, in exactly as many
+//! bytes as the simulator counts.
+//!
+//! A message begins with its kind; numbers are big-endian. The headers that a flow's packet has, and
+//! that the overlay counts, are room enough for what the overlay tells of it; zeros follow. Depths of
+//! queues become whole bytes, times the lowest 32 bits of their microseconds. Of a packet's address
+//! only flow and direction are told: sockets follow from them, and its route lies behind it.
+//!
+//! What has no bytes, a packet of the erasure code or one with more headers than bytes, is written as
+//! nothing, and what cannot be read is read as nothing.
+//!
+//! | part | module |
+//! | --- | --- |
+//! | numbers from bytes and to bytes | `bytes` |
+//! | a packet's own header, and its transport's | `header` |
+//! | packets of flows | `packet` |
+//! | zombies, depths of queues, links | `signals` |
+//! | which messages a node can take | `bounds` |
+
+mod bounds;
+mod bytes;
+mod header;
+mod packet;
+mod signals;
+#[cfg(test)]
+mod tests;
+
+pub use bounds::Bounds;
+
+use super::Cargo;
+use bytes::Reader;
+use sojourn_sliq::Payload;
+
+/// Kinds, by their first byte. Zero is nothing.
+const PARCEL: u8 = 1;
+const TIMED: u8 = 2;
+const COPIES: u8 = 3;
+const ZOMBIE: u8 = 4;
+const DEPTHS: u8 = 5;
+const LINK_STATE: u8 = 6;
+
+/// Appends a message.
+pub(super) fn put(cargo: &Cargo, out: &mut Vec<u8>) {
+    let (begin, length) = (out.len(), cargo.len());
+    match cargo {
+        Cargo::Parcel(parcel) => {
+            out.push(if parcel.due.is_some() { TIMED } else { PARCEL });
+            packet::put_parcel(parcel, out);
+        }
+        Cargo::Copies(copies) => {
+            out.push(COPIES);
+            packet::put_copies(copies, out);
+        }
+        Cargo::Zombie(_) => out.push(ZOMBIE),
+        Cargo::Depths(depths) => {
+            out.push(DEPTHS);
+            signals::put_depths(depths, out);
+        }
+        Cargo::LinkState(state) => {
+            out.push(LINK_STATE);
+            signals::put_link_state(state, out);
+        }
+        Cargo::Nothing | Cargo::Coded(..) => {}
+    }
+    if out.len() - begin > length {
+        out.truncate(begin);
+    }
+    out.resize(begin + length, 0);
+}
+
+impl From<&[u8]> for Cargo {
+    fn from(bytes: &[u8]) -> Self {
+        read(bytes).filter(|cargo| cargo.len() == bytes.len()).unwrap_or_default()
+    }
+}
+
+fn read(bytes: &[u8]) -> Option<Cargo> {
+    let size = u16::try_from(bytes.len()).ok()?.into();
+    let mut reader = Reader::new(bytes);
+    match reader.u8()? {
+        PARCEL => packet::parcel(size, false, &mut reader).map(Cargo::Parcel),
+        TIMED => packet::parcel(size, true, &mut reader).map(Cargo::Parcel),
+        COPIES => packet::copies(size, &mut reader).map(Cargo::Copies),
+        ZOMBIE => signals::zombie(size),
+        DEPTHS => signals::depths(&mut reader).map(|depths| Cargo::Depths(depths.into())),
+        LINK_STATE => signals::link_state(&mut reader).map(|state| Cargo::LinkState(state.into())),
+        _ => None,
+    }
+}

@@ -1,0 +1,260 @@
+//! Laws of the codec: what is written is read again, in the bytes that the simulator counts, and
+//! whatever arrives is a message of its length or nothing.
+
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+use super::*;
+use crate::ServiceSpec;
+use crate::overlay::config::{FlowTransport, OverlayConfig, OverlayFlow};
+use crate::overlay::message::{Copies, Delay, Depths, LinkState, Parcel};
+use sojourn_base::packet::{
+    Datagram, Direction, Ecn, FiveTuple, Flags, Header, Opaque, Packet, SackBlock, TcpAck,
+    TcpSegment, Way,
+};
+use sojourn_base::units::{Span, Time};
+use sojourn_net::multicast::{Groups, Receiver, Stream};
+
+fn encoded(cargo: &Cargo) -> Vec<u8> {
+    let mut bytes = vec![0xff];
+    cargo.put(&mut bytes);
+    assert_eq!(bytes[0], 0xff, "what stands before it stays");
+    bytes.split_off(1)
+}
+
+fn round_trip(cargo: &Cargo) {
+    let bytes = encoded(cargo);
+    assert_eq!(bytes.len(), cargo.len());
+    assert_eq!(format!("{:?}", Cargo::from(&bytes[..])), format!("{cargo:?}"));
+}
+
+fn time() -> impl Strategy<Value = Time> {
+    any::<u32>().prop_map(|micros| Time::ZERO + Span::from_micros(micros.into()))
+}
+
+fn segment() -> impl Strategy<Value = (Header, u32)> {
+    (any::<(u16, u32)>(), 0..1_400_u16, [time(), time(), time()]).prop_map(
+        |((flags, seq), payload, [sent_at, echo, written_at])| {
+            let flags = Flags(flags);
+            let segment = TcpSegment { flags, payload, seq, sent_at, echo, written_at };
+            (Header::Segment(segment), 52 + u32::from(payload))
+        },
+    )
+}
+
+fn ack() -> impl Strategy<Value = (Header, u32)> {
+    let blocks = vec(any::<(u32, u32)>(), 0..=3);
+    (any::<(u16, u32, u32, u32)>(), [time(), time()], blocks).prop_map(
+        |((flags, next, window, ce_packets), [sent_at, echo], blocks)| {
+            let flags = Flags(flags);
+            let mut ack =
+                TcpAck { flags, next, window, ce_packets, sent_at, echo, ..TcpAck::default() };
+            ack.set_sacks(blocks.iter().map(|(start, end)| SackBlock { start: *start, end: *end }));
+            let option = if blocks.is_empty() { 0 } else { 4 + 8 * blocks.len() as u32 };
+            (Header::Ack(ack), 52 + option)
+        },
+    )
+}
+
+fn datagram() -> impl Strategy<Value = (Header, u32)> {
+    (0..1_400_u16, any::<u32>(), time()).prop_map(|(payload, seq, written_at)| {
+        let datagram = Datagram { payload, seq, written_at };
+        (Header::Datagram(datagram), 28 + u32::from(payload))
+    })
+}
+
+fn report() -> impl Strategy<Value = (Header, u32)> {
+    any::<(u16, u32)>().prop_map(|(payload, handle)| {
+        let size = crate::overlay::proxy::REPORT_SIZE;
+        (Header::Opaque(Opaque { payload, handle }), size)
+    })
+}
+
+/// A packet as it is where it is read, with this header and size.
+fn packet(header: impl Strategy<Value = (Header, u32)>) -> impl Strategy<Value = Arc<Packet>> {
+    let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
+    (header, any::<(u32, u32, u8, bool)>(), ecn).prop_map(
+        |((header, size), (flow, index, class, forward), ecn)| {
+            let flow = flow >> 1;
+            let direction = if forward { Direction::Forward } else { Direction::Backward };
+            let way = Way::new(direction, sojourn_base::packet::Dscp::of_class(class));
+            let (socket, tuple) = (2 * flow + u32::from(forward), FiveTuple::of_flow(flow));
+            let known = Packet { flow, index, way, socket, tuple, ..Packet::default() };
+            Arc::new(Packet { size, ecn, header, ..known })
+        },
+    )
+}
+
+fn parcel() -> impl Strategy<Value = Cargo> {
+    let header = prop_oneof![segment(), ack(), datagram(), report()];
+    (packet(header), 0..64_u16, option::of((time(), any::<u64>()))).prop_map(
+        |(packet, to, timed)| {
+            let (due, seen) = timed.map_or((None, 0), |(due, seen)| (Some(due), seen));
+            Cargo::Parcel(Parcel { size: packet.size, packet, to, due, seen })
+        },
+    )
+}
+
+fn copies() -> impl Strategy<Value = Cargo> {
+    (packet(datagram()), any::<(u16, u64)>())
+        .prop_map(|(packet, (stream, to))| Cargo::Copies(Copies::new(packet, stream, to)))
+}
+
+/// Depths of some places; none behind the last that is told.
+fn some<T: Clone + Default + std::fmt::Debug>(
+    depth: impl Strategy<Value = T>,
+) -> impl Strategy<Value = Vec<T>> {
+    vec(option::of(depth), 0..64).prop_map(|all| {
+        let last = all.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        all.into_iter().take(last).map(Option::unwrap_or_default).collect()
+    })
+}
+
+fn depths() -> impl Strategy<Value = Cargo> {
+    let pair = (1..=u32::MAX, any::<u32>()).prop_map(|(all, timed)| [all, timed].map(f64::from));
+    let group = some((1..=u32::MAX).prop_map(f64::from)).boxed();
+    let groups = some(group.prop_filter("it is told", |group| !group.is_empty()));
+    (any::<u32>(), some(pair), groups).prop_map(|(number, bytes, groups)| {
+        Cargo::Depths(Depths::new(number, bytes, Arc::new(groups)).into())
+    })
+}
+
+fn link_state() -> impl Strategy<Value = Cargo> {
+    let delay = [0.0..7.0, 0.0..7.0].prop_map(|[mean, deviation]: [f64; 2]| {
+        Delay { mean, variance: deviation * deviation }.advertised()
+    });
+    (0..64_u16, any::<u32>(), vec((0..64_u16, delay), 0..64)).prop_map(|(origin, number, links)| {
+        Cargo::LinkState(LinkState { origin, number, links }.into())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn what_is_written_is_read(
+        each in [parcel().boxed(), copies().boxed(), depths().boxed(), link_state().boxed()],
+        zombie in 20..2_000_u32,
+    ) {
+        each.iter().for_each(round_trip);
+        round_trip(&Cargo::Zombie(zombie));
+    }
+
+    #[test]
+    fn whatever_arrives_is_a_message_of_its_length_or_nothing(
+        kind in 0..=LINK_STATE + 1,
+        rest in vec(any::<u8>(), 0..200),
+    ) {
+        let bytes = [&[kind], &rest[..]].concat();
+        let cargo = Cargo::from(&bytes[..]);
+        if !matches!(cargo, Cargo::Nothing) {
+            prop_assert_eq!(cargo.len(), bytes.len());
+            let again = Cargo::from(&encoded(&cargo)[..]);
+            prop_assert_eq!(format!("{:?}", again), format!("{:?}", cargo));
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_cut_is_nothing_or_shorter(
+        each in [parcel().boxed(), copies().boxed(), depths().boxed(), link_state().boxed()],
+        at in any::<prop::sample::Index>(),
+    ) {
+        for cargo in each {
+            let bytes = encoded(&cargo);
+            let cut = at.index(bytes.len());
+            prop_assert!(Cargo::from(&bytes[..cut]).len() <= cut);
+        }
+    }
+}
+
+#[test]
+fn what_has_no_bytes_is_nothing_of_its_length() {
+    let sources: Arc<[_]> = [(1, Cargo::Zombie(40))].into();
+    let header = Header::Segment(TcpSegment::default());
+    let small = Packet { size: 20, header, ..Packet::default() };
+    let small = Cargo::Parcel(Parcel::new(small, 0, None));
+    for cargo in [Cargo::Nothing, Cargo::Coded(100, sources), small] {
+        let bytes = encoded(&cargo);
+        assert_eq!(bytes, vec![0; cargo.len()]);
+        assert!(matches!(Cargo::from(&bytes[..]), Cargo::Nothing));
+    }
+}
+
+/// Fractions of a byte are told as whole bytes, since what is told is not zero.
+#[test]
+fn depths_are_told_in_whole_bytes() {
+    let groups = Arc::new(vec![vec![0.0, 1e12]]);
+    let told = Cargo::Depths(Depths::new(1, vec![[0.2, 0.0], [0.0; 2], [7.5, 1.0]], groups).into());
+    let bytes = encoded(&told);
+    let Cargo::Depths(read) = Cargo::from(&bytes[..]) else { panic!("{bytes:?}") };
+    assert_eq!(read.bytes, [[1.0, 0.0], [0.0; 2], [8.0, 1.0]]);
+    assert_eq!(*read.groups, [[0.0, f64::from(u32::MAX)]]);
+}
+
+/// Three members; flow 0 of datagrams and flow 1 of TCP from the first to the second, and a stream that
+/// flow 2 sends to the third.
+fn bounds() -> Bounds {
+    let receiver = Receiver { flow: 2, member: 2, start: Time::ZERO, stop: Time::NEVER };
+    let known = Groups {
+        members: vec![0, 1, 2],
+        streams: vec![Stream { group: 0, receivers: vec![receiver] }],
+        groups: vec!["g".to_owned()],
+        ..Groups::default()
+    };
+    let transports =
+        [FlowTransport::Udp, FlowTransport::Tcp { mss: 1_000 }, FlowTransport::Stream { index: 0 }];
+    let flows = transports.into_iter().zip(0..).map(|(transport, flow)| {
+        let service = ServiceSpec::default();
+        OverlayFlow { flow, ends: [0, 1], service, transport, start: Time::ZERO }
+    });
+    Bounds::new(Arc::new(OverlayConfig::new(known, flows.collect())))
+}
+
+fn to(to: u16, flow: u32, header: Header) -> Parcel {
+    Parcel::new(Packet { flow, size: 100, header, ..Packet::default() }, to, None)
+}
+
+#[test]
+fn packets_are_allowed_where_their_flow_takes_them() {
+    let bounds = bounds();
+    let datagram = Header::Datagram(Datagram::default());
+    let segment = Header::Segment(TcpSegment::default());
+    let ack = Header::Ack(TcpAck::default());
+    let report = |payload| Header::Opaque(Opaque { payload, handle: 1 });
+    let allows = |place, flow, header| bounds.allows(&Cargo::Parcel(to(place, flow, header)));
+    assert!(allows(1, 0, datagram) && allows(0, 0, report(100)));
+    assert!(allows(1, 1, segment) && allows(0, 1, ack));
+    assert!(!allows(0, 0, datagram) && !allows(3, 0, datagram), "another end");
+    assert!(!allows(1, 3, datagram) && !allows(1, u32::MAX, datagram), "no such flow");
+    assert!(!allows(1, 0, segment) && !allows(1, 1, datagram) && !allows(1, 2, datagram));
+    assert!(!allows(0, 0, report(101)), "more than all");
+    let seen = Parcel { due: Some(Time::ZERO), seen: 1 << 3, ..to(1, 0, datagram) };
+    assert!(!bounds.allows(&Cargo::Parcel(seen)), "a fourth member");
+    let copies = |flow, stream, set| {
+        let packet = to(0, flow, datagram).packet;
+        bounds.allows(&Cargo::Copies(Copies::new(packet, stream, set)))
+    };
+    assert!(copies(2, 0, 0b111) && !copies(2, 1, 0b111) && !copies(0, 0, 0b111));
+    assert!(!copies(2, 0, 0b1000) && !copies(2, 0, u64::MAX));
+}
+
+#[test]
+fn signals_are_allowed_about_members_and_groups_that_there_are() {
+    let bounds = bounds();
+    let depths = |members: usize, groups: Vec<Vec<f64>>| {
+        let depths = Depths::new(1, vec![[1.0; 2]; members], Arc::new(groups));
+        bounds.allows(&Cargo::Depths(depths.into()))
+    };
+    assert!(depths(3, vec![vec![1.0; 3]]) && depths(0, vec![]));
+    assert!(!depths(4, vec![]) && !depths(3, vec![vec![1.0; 4]]) && !depths(3, vec![vec![]; 2]));
+    let links = |origin, ends: &[u16]| {
+        let links = ends.iter().map(|end| (*end, Delay::default())).collect();
+        bounds.allows(&Cargo::LinkState(LinkState { origin, number: 1, links }.into()))
+    };
+    assert!(links(0, &[1, 2]) && links(2, &[]));
+    assert!(!links(3, &[0]) && !links(0, &[3]) && !links(0, &[0]) && !links(0, &[1, 2, 1]));
+    assert!(!bounds.allows(&Cargo::Coded(10, Arc::new([]))));
+}
