@@ -1,0 +1,56 @@
+//! Errors of the programs. SKELETON
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sojourn_base::error::{Fault, FieldError};
+use sojourn_sliq::secure::KeyError;
+use thiserror::Error;
+
+/// Why a program ends.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A configuration is not usable.
+    #[error("{}: {error}", path.display())]
+    Config {
+        /// Its file.
+        path: PathBuf,
+        /// The field, and what is wrong.
+        error: FieldError,
+    },
+    /// A key cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// An address cannot be used.
+    #[error("{address}: {error}")]
+    Network {
+        /// Which.
+        address: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The simulated node has broken an invariant.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl Error {
+    /// The program's exit status: 2 for input that has to be changed, 1 for what goes wrong then.
+    pub fn status(&self) -> u8 {
+        if matches!(self, Error::Fault(_)) { 1 } else { 2 }
+    }
+
+    /// Makes one of a file from what the system says.
+    pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_owned();
+        move |error| Error::File { path, error }
+    }
+}
