@@ -1,0 +1,196 @@
+//! A node's state as a page of metrics, in Prometheus' text format 0.0.4.
+//!
+//! Names and units are as Prometheus' conventions say: seconds and bytes, and counters that end with
+//! `_total`. A metric without a value at the moment is left out.
+
+use std::fmt::{Display, Write};
+
+use super::told::{Exchanged, FlowTold, NeighbourTold, QueueTold, Told};
+
+/// Before all names.
+const PREFIX: &str = "sojourn_gnat";
+
+/// A page being written.
+#[derive(Debug, Default)]
+struct Page(String);
+
+/// Names and values of labels.
+type Labels<'a> = Vec<(&'static str, &'a str)>;
+
+/// The page.
+pub(super) fn page(told: &Told) -> String {
+    let mut page = Page::default();
+    let about = vec![("node", told.node.as_str()), ("version", env!("CARGO_PKG_VERSION"))];
+    page.gauge("info", "The node and the program's version.", [(about, Some(1))]);
+    let uptime = [(Vec::new(), Some(told.uptime_s))];
+    page.gauge("uptime_seconds", "Time since the node was started.", uptime);
+    neighbours(&mut page, &told.neighbours);
+    exchanged(&mut page, &told.neighbours);
+    queues(&mut page, &told.queues);
+    packets(&mut page, told);
+    flows(&mut page, &told.flows);
+    strangers(&mut page, told);
+    page.0
+}
+
+impl Page {
+    fn gauge<'a, T: Display>(
+        &mut self,
+        name: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = (Labels<'a>, Option<T>)>,
+    ) {
+        self.family(&format!("{PREFIX}_{name}"), "gauge", help, samples);
+    }
+
+    fn counter<'a>(
+        &mut self,
+        name: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = (Labels<'a>, Option<u64>)>,
+    ) {
+        self.family(&format!("{PREFIX}_{name}_total"), "counter", help, samples);
+    }
+
+    fn family<'a, T: Display>(
+        &mut self,
+        name: &str,
+        kind: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = (Labels<'a>, Option<T>)>,
+    ) {
+        let mut has_head = false;
+        for (labels, value) in samples {
+            let Some(value) = value else { continue };
+            if !has_head {
+                self.line(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}"));
+                has_head = true;
+            }
+            let labels: Vec<_> = labels
+                .into_iter()
+                .map(|(label, text)| format!("{label}=\"{}\"", escaped(text)))
+                .collect();
+            match &labels[..] {
+                [] => self.line(format_args!("{name} {value}")),
+                labels => self.line(format_args!("{name}{{{}}} {value}", labels.join(","))),
+            }
+        }
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        let _ = writeln!(self.0, "{line}");
+    }
+}
+
+/// A label's value, as it stands between quotes.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n")
+}
+
+fn neighbours(page: &mut Page, neighbours: &[NeighbourTold]) {
+    type Value = fn(&NeighbourTold) -> Option<f64>;
+    let gauges: [(&str, &str, Value); 7] = [
+        ("up", "Whether the connection works: 1 or 0.", |of| Some(f64::from(u8::from(of.works)))),
+        ("rtt_seconds", "Smoothed RTT.", |of| Some(1e-3 * of.rtt_ms?)),
+        ("latency_seconds", "Mean time from the connection's queue to the neighbour.", |of| {
+            Some(1e-3 * of.latency_ms?)
+        }),
+        ("capacity_bytes_per_second", "What the connection can carry.", |of| {
+            Some(1e6 / 8.0 * of.capacity_mbit?)
+        }),
+        ("key_age_seconds", "Age of the key that seals.", |of| of.key_age_s),
+        ("clock_ahead_seconds", "By how much its clock is ahead.", |of| Some(1e-3 * of.clock_ms?)),
+        ("silence_seconds", "Time since it was heard.", |of| of.silent_s),
+    ];
+    for (name, help, value) in gauges {
+        let samples =
+            neighbours.iter().map(|of| (vec![("neighbour", of.node.as_str())], value(of)));
+        page.gauge(&format!("neighbour_{name}"), help, samples);
+    }
+}
+
+fn exchanged(page: &mut Page, neighbours: &[NeighbourTold]) {
+    type Count = fn(&Exchanged) -> u64;
+    let counters: [(&str, &str, Count); 6] = [
+        ("sent_bytes", "Sealed bytes to the neighbour.", |of| of.sent_bytes),
+        ("sent_datagrams", "Sealed datagrams to the neighbour.", |of| of.sent_datagrams),
+        ("received_bytes", "Sealed bytes of the neighbour.", |of| of.received_bytes),
+        ("received_datagrams", "Sealed datagrams of the neighbour.", |of| of.received_datagrams),
+        ("unsealed_datagrams", "Datagrams dropped for want of a key or an address.", |of| {
+            of.unsealed_datagrams
+        }),
+        ("refused_datagrams", "Datagrams of the neighbour that were opened, then refused.", |of| {
+            of.refused_datagrams
+        }),
+    ];
+    for (name, help, count) in counters {
+        let samples = neighbours
+            .iter()
+            .map(|of| (vec![("neighbour", of.node.as_str())], Some(count(&of.exchanged))));
+        page.counter(&format!("neighbour_{name}"), help, samples);
+    }
+}
+
+fn queues(page: &mut Page, queues: &[QueueTold]) {
+    type Count = fn(&QueueTold) -> Option<u64>;
+    let gauges: [(&str, &str, Count); 3] = [
+        ("bytes", "Bytes of packets that wait for a member.", |of| Some(of.bytes)),
+        ("zombie_bytes", "Bytes of zombies in a member's queue.", |of| Some(of.zombie_bytes)),
+        ("packets", "Packets that wait for a member.", |of| of.packets),
+    ];
+    for (name, help, count) in gauges {
+        let samples = queues.iter().map(|of| (vec![("member", of.node.as_str())], count(of)));
+        page.gauge(&format!("queue_{name}"), help, samples);
+    }
+}
+
+fn packets(page: &mut Page, told: &Told) {
+    let packets = &told.packets;
+    let counters = [
+        ("admitted", "Packets admitted to the overlay here.", packets.admitted),
+        ("refused", "Packets refused here, before admission.", packets.refused),
+        ("delivered", "Packets delivered to hosts here.", packets.delivered),
+        ("expired", "Packets that could not arrive in time.", packets.expired),
+        ("copied", "Copies made of packets to several receivers.", packets.copied),
+        ("lost", "Packets of connections that were begun anew.", packets.lost),
+    ];
+    for (name, help, count) in counters {
+        page.counter(&format!("{name}_packets"), help, [(Vec::new(), Some(count))]);
+    }
+    page.gauge("held_packets", "Packets that the node holds.", [(Vec::new(), Some(packets.held))]);
+}
+
+fn flows(page: &mut Page, flows: &[FlowTold]) {
+    type Count = fn(&FlowTold) -> Option<u64>;
+    let numbers: Vec<_> = flows.iter().map(|flow| flow.flow.to_string()).collect();
+    let labels = |place: usize| -> Labels<'_> {
+        let FlowTold { label, from, to, .. } = &flows[place];
+        let named = [("label", label), ("from", from), ("to", to)];
+        let named = named.into_iter().filter_map(|(name, text)| Some((name, text.as_deref()?)));
+        std::iter::once(("flow", numbers[place].as_str())).chain(named).collect()
+    };
+    let counters: [(&str, &str, Count); 6] = [
+        ("sent_packets", "Packets that the flow's host sent.", |of| of.sent_packets),
+        ("sent_bytes", "Bytes of payload that the flow's host sent.", |of| of.sent_bytes),
+        ("admitted_packets", "Packets of the flow that were admitted.", |of| of.admitted_packets),
+        ("refused_packets", "Packets of the flow that were refused.", |of| of.refused_packets),
+        ("delivered_packets", "Packets that the flow's host received.", |of| of.delivered_packets),
+        ("delivered_bytes", "Bytes of payload that the flow's host received.", |of| {
+            of.delivered_bytes
+        }),
+    ];
+    for (name, help, count) in counters {
+        let samples = (0..flows.len()).map(|place| (labels(place), count(&flows[place])));
+        page.counter(&format!("flow_{name}"), help, samples);
+    }
+    let delays = (0..flows.len())
+        .map(|place| (labels(place), flows[place].delay_ms.map(|delay| 1e-3 * delay)));
+    let help = "Mean time from writing to delivery over the last second.";
+    page.gauge("flow_delay_seconds", help, delays);
+}
+
+fn strangers(page: &mut Page, told: &Told) {
+    let samples =
+        told.strangers.reasons().map(|(reason, _, count)| (vec![("reason", reason)], Some(count)));
+    page.counter("strange_datagrams", "Datagrams refused at the gate.", samples);
+}

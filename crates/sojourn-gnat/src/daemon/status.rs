@@ -1,0 +1,177 @@
+//! `status`: asks a running node for its state, and tells it as tables or as it is.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use super::options::Format;
+use super::table::Table;
+use super::told::{FlowTold, NeighbourTold, QueueTold, Told};
+use super::{Error, StatusOptions};
+
+/// How long a node may be silent before it has told all.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest state, in bytes.
+const LONGEST: u64 = 1 << 26;
+
+/// Tells what a running node does.
+///
+/// # Errors
+/// Names the socket and the remedy, if no node answers there.
+pub fn status(options: &StatusOptions) -> Result<(), Error> {
+    let socket = options.socket.as_path();
+    let text = ask(socket).map_err(|error| refused(socket, &error))?;
+    let told = serde_json::from_str(&text).map_err(|_| {
+        let message = "what answers is no node of this version; name the socket of a node";
+        Error::file(socket)(io::Error::new(ErrorKind::InvalidData, message))
+    })?;
+    let shown = match options.format {
+        Format::Table => shown(&told),
+        Format::Json => text,
+    };
+    match io::stdout().lock().write_all(shown.as_bytes()) {
+        // Whoever reads has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.map_err(Error::file("standard output".as_ref())),
+    }
+}
+
+fn ask(socket: &Path) -> io::Result<String> {
+    let stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut text = String::new();
+    stream.take(LONGEST).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// With the remedy.
+fn refused(socket: &Path, error: &io::Error) -> Error {
+    let message = match error.kind() {
+        ErrorKind::NotFound => {
+            "there is no such socket; start the node, or name what its configuration has as `status`"
+        }
+        ErrorKind::ConnectionRefused => "no node answers at this socket; start the node",
+        ErrorKind::PermissionDenied => "belongs to somebody else; ask as the node's user",
+        ErrorKind::WouldBlock => "the node does not answer; see its log, or start it anew",
+        _ => return Error::file(socket)(io::Error::new(error.kind(), error.to_string())),
+    };
+    Error::file(socket)(io::Error::new(error.kind(), message))
+}
+
+/// The state as tables.
+fn shown(told: &Told) -> String {
+    let head = format!("node {}, started {:.1} s ago\n", told.node, told.uptime_s);
+    let tables = [
+        neighbours(&told.neighbours),
+        exchanged(&told.neighbours),
+        queues(&told.queues),
+        flows(&told.flows),
+        packets(told),
+        strangers(told),
+    ];
+    let tables = tables.iter().filter(|table| !table.is_empty()).map(Table::to_string);
+    head + &tables.map(|table| format!("\n{table}")).collect::<String>()
+}
+
+/// A number if it is known.
+fn known(number: Option<f64>, digits: usize) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| format!("{number:.digits$}"))
+}
+
+fn count(count: Option<u64>) -> String {
+    count.map_or_else(|| "-".to_owned(), |count| count.to_string())
+}
+
+fn text(text: &Option<String>) -> String {
+    text.clone().unwrap_or_else(|| "-".to_owned())
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.3}", 1e-6 * bytes as f64)
+}
+
+fn neighbours(neighbours: &[NeighbourTold]) -> Table {
+    let head = ["works", "RTT ms", "delay ms", "Mbit/s", "key s", "silent s", "clock ms"];
+    let mut table = Table::new(&["neighbour", "address"], &head);
+    for of in neighbours {
+        let works = if of.works { "yes" } else { "no" };
+        table.row([
+            of.node.clone(),
+            text(&of.address),
+            works.to_owned(),
+            known(of.rtt_ms, 1),
+            known(of.latency_ms, 1),
+            known(of.capacity_mbit, 2),
+            known(of.key_age_s, 0),
+            known(of.silent_s, 1),
+            known(of.clock_ms, 3),
+        ]);
+    }
+    table
+}
+
+fn exchanged(neighbours: &[NeighbourTold]) -> Table {
+    let head = ["sent MB", "datagrams", "received MB", "datagrams", "unsealed", "refused"];
+    let mut table = Table::new(&["neighbour"], &head);
+    for NeighbourTold { node, exchanged: of, .. } in neighbours {
+        table.row([
+            node.clone(),
+            megabytes(of.sent_bytes),
+            of.sent_datagrams.to_string(),
+            megabytes(of.received_bytes),
+            of.received_datagrams.to_string(),
+            of.unsealed_datagrams.to_string(),
+            of.refused_datagrams.to_string(),
+        ]);
+    }
+    table
+}
+
+fn queues(queues: &[QueueTold]) -> Table {
+    let mut table = Table::new(&["queue to"], &["bytes", "zombie bytes", "packets"]);
+    for QueueTold { node, bytes, zombie_bytes, packets } in queues {
+        table.row([node.clone(), bytes.to_string(), zombie_bytes.to_string(), count(*packets)]);
+    }
+    table
+}
+
+fn flows(flows: &[FlowTold]) -> Table {
+    let rates = ["sent Mbit/s", "got Mbit/s", "delay ms"];
+    let counts = ["sent", "admitted", "refused", "delivered"];
+    let mut table = Table::new(&["flow", "from", "to"], &[&counts[..], &rates[..]].concat());
+    for of in flows {
+        let label = of.label.as_ref().map(|label| format!(" {label}")).unwrap_or_default();
+        table.row([
+            format!("{}{label}", of.flow),
+            text(&of.from),
+            text(&of.to),
+            count(of.sent_packets),
+            count(of.admitted_packets),
+            count(of.refused_packets),
+            count(of.delivered_packets),
+            known(of.sent_mbit, 2),
+            known(of.delivered_mbit, 2),
+            known(of.delay_ms, 1),
+        ]);
+    }
+    table
+}
+
+fn packets(told: &Told) -> Table {
+    let of = &told.packets;
+    let head = ["admitted", "refused", "delivered", "expired", "copied", "lost", "held"];
+    let mut table = Table::new(&["packets"], &head);
+    let counts = [of.admitted, of.refused, of.delivered, of.expired, of.copied, of.lost, of.held];
+    let counts = counts.iter().map(u64::to_string);
+    table.row(std::iter::once("of all flows".to_owned()).chain(counts));
+    table
+}
+
+fn strangers(told: &Told) -> Table {
+    let mut table = Table::new(&["refused datagrams"], &["count"]);
+    for (_, reason, count) in told.strangers.reasons() {
+        table.row([reason.to_owned(), count.to_string()]);
+    }
+    table
+}
