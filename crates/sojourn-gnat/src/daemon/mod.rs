@@ -5,15 +5,18 @@
 //! | --- | --- |
 //! | options, errors, a node's configuration | `options`, `error`, `config` |
 //! | configurations of all nodes of a scenario | `deploy` |
+//! | the scenario: its overlay's members and neighbours | `network` |
 //! | what a node tells of itself | `told` |
 //! | to whom: those who ask at its socket or for metrics; logs | `desk`, `metrics`, `status`, `log` |
 //! | what may change while it runs, signals | `reload`, `signals` |
 
 mod config;
+mod deploy;
 mod desk;
 mod error;
 mod log;
 mod metrics;
+mod network;
 mod options;
 mod reload;
 mod signals;
@@ -22,6 +25,7 @@ mod table;
 mod told;
 
 pub use config::{Config, PeerConfig};
+pub use deploy::deploy;
 pub use desk::Desk;
 pub use error::Error;
 pub use log::{Level, Log};
@@ -36,9 +40,5 @@ pub use told::{
 
 /// SKELETON: daemon/node.rs
 pub fn run(_options: &NodeOptions) -> Result<(), Error> {
-    todo!()
-}
-/// SKELETON: daemon/deploy.rs
-pub fn deploy(_options: &DeployOptions) -> Result<(), Error> {
     todo!()
 }
