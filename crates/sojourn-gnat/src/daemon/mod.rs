@@ -6,30 +6,39 @@
 //! | options, errors, a node's configuration | `options`, `error`, `config` |
 //! | configurations of all nodes of a scenario | `deploy` |
 //! | the scenario: its overlay's members and neighbours | `network` |
-//! | what a node tells, and to whom | `told`, `log` |
+//! | what a node tells of itself | `told` |
+//! | to whom: those who ask at its socket or for metrics; logs | `desk`, `metrics`, `status`, `log` |
+//! | what may change while it runs, signals | `reload`, `signals` |
 
 mod config;
 mod deploy;
+mod desk;
 mod error;
 mod log;
+mod metrics;
 mod network;
 mod options;
+mod reload;
 mod signals;
+mod status;
+mod table;
 mod told;
 
 pub use config::{Config, PeerConfig};
 pub use deploy::deploy;
+pub use desk::Desk;
 pub use error::Error;
 pub use log::{Level, Log};
 pub use options::{Command, DeployOptions, Format, NodeAddress, NodeOptions, StatusOptions};
+pub use reload::{Changes, changes};
 pub use signals::Signals;
-pub use told::{FlowTold, NeighbourTold, QueueTold, Shared, StrangersTold, Told};
+pub use status::status;
+pub use told::{
+    Exchanged, FlowTold, LinkTold, Names, NeighbourTold, PacketsTold, QueueTold, Shared,
+    StrangersTold, Told, gather,
+};
 
 /// SKELETON: daemon/node.rs
 pub fn run(_options: &NodeOptions) -> Result<(), Error> {
-    todo!()
-}
-/// SKELETON: daemon/status.rs
-pub fn status(_options: &StatusOptions) -> Result<(), Error> {
     todo!()
 }
