@@ -5,6 +5,8 @@
 //! | --- | --- |
 //! | options, errors, a node's configuration | `options`, `error`, `config` |
 //! | configurations of all nodes of a scenario | `deploy` |
+//! | a node: what it is made of; its loop | `node`, `turn` |
+//! | neighbours and the ports to them; packets and their bytes | `peers`, `translate` |
 //! | what a node tells of itself | `told` |
 //! | to whom: those who ask at its socket or for metrics; logs | `desk`, `metrics`, `status`, `log` |
 //! | what may change while it runs, signals | `reload`, `signals` |
@@ -14,17 +16,22 @@ mod desk;
 mod error;
 mod log;
 mod metrics;
+mod node;
 mod options;
+mod peers;
 mod reload;
 mod signals;
 mod status;
 mod table;
 mod told;
+mod translate;
+mod turn;
 
 pub use config::{Config, PeerConfig};
 pub use desk::Desk;
 pub use error::Error;
 pub use log::{Level, Log};
+pub use node::{Node, run};
 pub use options::{Command, DeployOptions, Format, NodeAddress, NodeOptions, StatusOptions};
 pub use reload::{Changes, changes};
 pub use signals::Signals;
@@ -34,10 +41,6 @@ pub use told::{
     StrangersTold, Told, gather,
 };
 
-/// SKELETON: daemon/node.rs
-pub fn run(_options: &NodeOptions) -> Result<(), Error> {
-    todo!()
-}
 /// SKELETON: daemon/deploy.rs
 pub fn deploy(_options: &DeployOptions) -> Result<(), Error> {
     todo!()
