@@ -178,7 +178,7 @@ fn three_programs_do_what_is_simulated_and_go_on_without_one() {
     let sum = |node: &Value, which: &str| -> f64 {
         [0, 1].iter().map(|flow| number(node, &format!("/flows/{flow}/{which}"))).sum()
     };
-    let kept = |which| number(&told[0], which) + number(&told[1], which);
+    let kept = |which: &str| number(&told[0], which) + number(&told[1], which);
     let sent = sum(&told[0], "sent_packets");
     let arrived = sum(&told[1], "delivered_packets");
     let [refused, lost, held] = ["refused", "lost", "held"].map(|w| kept(&format!("/packets/{w}")));

@@ -189,13 +189,14 @@ impl Setup<'_> {
             let member = overlay.member(neighbour.node).unwrap_or_default();
             ways.push(Way::new(me as u16, neighbour, member as u16, &mailboxes));
         }
+        let clock = Clock::start();
         Ok(Turning {
-            translator: Translator::new(Bounds::new(overlay)),
+            translator: Translator::new(Bounds::new(overlay), unix()),
             part,
             peers,
             ways,
             orders,
-            clock: Clock::start(),
+            clock,
             bytes: Vec::new(),
             restarted: Vec::new(),
         })

@@ -2,9 +2,8 @@
 //!
 //! A packet between overlay nodes only names a datagram, which lies in a mailbox. What leaves is taken
 //! out of its mailbox and encoded; what comes is decoded and put into one, and a packet that names it
-//! goes into the part. Times in it are the sender's: microseconds since its start, of which the lowest
-//! 32 bits are sent. They become times of this node by the difference of clocks that the connection to
-//! that neighbour has measured.
+//! goes into the part. Between nodes, times are told in UNIX time; what a neighbour tells is corrected
+//! by the difference of clocks that the connection to it has measured.
 
 use std::time::Duration;
 
@@ -26,8 +25,8 @@ pub(super) struct Way {
     back: Mailbox<Cargo>,
     /// What the packets from it have in common.
     packet: Packet,
-    /// How far its clock is ahead of this one's in seconds, if that is known.
-    pub ahead: Option<f64>,
+    /// How far its clock is ahead of this one's in seconds; no number if that is not known.
+    pub ahead: f64,
 }
 
 impl Way {
@@ -47,7 +46,7 @@ impl Way {
             out: mailboxes.between(node, neighbour.node),
             back: mailboxes.between(neighbour.node, node),
             packet: Packet { flow, tuple, ..Packet::default() },
-            ahead: None,
+            ahead: f64::NAN,
         }
     }
 }
@@ -62,10 +61,9 @@ pub(super) struct Translator {
 }
 
 impl Translator {
-    /// Of an overlay whose messages have these bounds.
-    pub(super) fn new(bounds: Bounds) -> Self {
-        // Times are those of the nodes' own clocks, of which the connections measure the difference.
-        let times = WireTimes::new(Duration::ZERO);
+    /// Of an overlay whose messages have these bounds, at a node whose time zero is then in UNIX time.
+    pub(super) fn new(bounds: Bounds, zero: Duration) -> Self {
+        let times = WireTimes::new(zero);
         Translator { bounds, times, place: Box::default(), spare: Spare::default() }
     }
 
@@ -75,13 +73,16 @@ impl Translator {
         let Header::Opaque(Opaque { handle, .. }) = packet.header else { return false };
         let found = way.out.get(handle, &mut self.place, &mut self.spare);
         if found {
+            if let Some(cargo) = cargo(&mut self.place) {
+                self.times.send(cargo);
+            }
             encode(&self.place, bytes);
         }
         found
     }
 
     /// The packet of a datagram that has come from a neighbour; none if it cannot be read, or no node
-    /// of the overlay says such a thing, or what it tells of times cannot be understood yet.
+    /// of the overlay says such a thing.
     pub(super) fn read(&mut self, way: &mut Way, now: Time, bytes: &[u8]) -> Option<Packet> {
         let mut datagram = decode::<Cargo>(bytes).ok()?;
         // A payload that cannot be read has no bytes.
@@ -89,15 +90,12 @@ impl Translator {
             return None;
         }
         let mut payload = 0;
-        if let Datagram::Message(Message { data: Some((_, cargo)), .. }) = &mut datagram {
+        if let Some(cargo) = cargo(&mut datagram) {
             if !self.bounds.allows(cargo) {
                 return None;
             }
             payload = cargo.len() as u16;
-            if tells_times(cargo) {
-                // It comes again; until then more is known.
-                self.times.receive(now, way.ahead?, cargo);
-            }
+            self.times.receive(now, way.ahead, cargo);
         }
         *self.place = datagram;
         let handle = way.back.put(&mut self.place, &mut self.spare);
@@ -107,9 +105,10 @@ impl Translator {
     }
 }
 
-/// Whether times are told in a message.
-fn tells_times(cargo: &Cargo) -> bool {
-    matches!(cargo, Cargo::Parcel(_) | Cargo::Copies(_))
+/// The message of a datagram.
+fn cargo(datagram: &mut Datagram<Cargo>) -> Option<&mut Cargo> {
+    let Datagram::Message(Message { data: Some((_, cargo)), .. }) = datagram else { return None };
+    Some(cargo)
 }
 
 #[cfg(test)]
@@ -129,6 +128,11 @@ mod tests {
         Time::ZERO + Span::from_secs_f64(seconds)
     }
 
+    /// When the node of this number was started, in UNIX time.
+    fn zero(node: u16) -> Duration {
+        Duration::from_secs(1_800_000_000 + 7 * u64::from(node))
+    }
+
     /// A node of two with a flow from the first to the second, and its way to the other.
     fn node(number: u16) -> (Translator, Way, Mailboxes) {
         let known = Groups { members: vec![0, 1], ..Groups::default() };
@@ -139,7 +143,7 @@ mod tests {
         let edges = (usize::from(number), usize::from(other));
         let neighbour = Neighbour { node: other, id: String::new(), out: edges.0, back: edges.1 };
         let boxes = Mailboxes::default();
-        (Translator::new(bounds), Way::new(number, &neighbour, other, &boxes), boxes)
+        (Translator::new(bounds, zero(number)), Way::new(number, &neighbour, other, &boxes), boxes)
     }
 
     /// The bytes of a datagram with a packet that was written at that time.
@@ -159,16 +163,11 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_in_the_times_of_the_other_clock() {
-        // The sender has been running for longer than 32 bits of microseconds tell.
-        let (written, ahead) = (5_000.25, 4_990.0);
-        let bytes = sent(1, at(written));
+        // Since the beginning, 32 bits of microseconds have passed over once.
+        let bytes = sent(1, at(5_000.25));
         let (mut translator, mut way, boxes) = node(1);
-        assert!(
-            translator.read(&mut way, at(10.5), &bytes).is_none(),
-            "it knows no difference yet"
-        );
-        way.ahead = Some(ahead);
-        let packet = translator.read(&mut way, at(10.5), &bytes).unwrap();
+        way.ahead = 0.5;
+        let packet = translator.read(&mut way, at(4_993.0), &bytes).unwrap();
         assert_eq!(packet.size as usize, bytes.len() + 28);
         assert_eq!((packet.tuple.source, packet.tuple.destination), (0, 1));
         let Header::Opaque(Opaque { payload: 104, handle }) = packet.header else { panic!() };
@@ -179,13 +178,12 @@ mod tests {
             panic!("{place:?}")
         };
         let Header::Datagram(read) = parcel.packet.header else { panic!("{parcel:?}") };
-        assert_eq!((read.seq, read.written_at), (5, at(written - ahead)));
+        assert_eq!((read.seq, read.written_at), (5, at(5_000.25 - 7.0 - 0.5)));
     }
 
     #[test]
     fn what_no_node_says_is_not_read() {
         let (mut translator, mut way, _) = node(1);
-        way.ahead = Some(0.0);
         let mut read = |bytes: &[u8]| translator.read(&mut way, at(1.0), bytes).is_some();
         let bytes = sent(1, at(1.0));
         assert!(read(&bytes));

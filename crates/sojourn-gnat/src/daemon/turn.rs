@@ -37,9 +37,6 @@ impl Turning {
         let at = Moment::new(self.clock.now(), unix());
         self.part.approach(at.now)?;
         let some = self.receive(&at)?;
-        if some && self.ways.iter().any(|way| way.ahead.is_none()) {
-            self.read_clocks();
-        }
         self.part.advance(at.now)?;
         self.send(&at)?;
         Ok(some)
@@ -91,7 +88,7 @@ impl Turning {
             let node = name.strip_prefix("clock.").and_then(|node| node.parse().ok());
             let way = ways.iter_mut().find(|way| Some(way.node) == node);
             if let (Some(way), Observed::Number(ahead)) = (way, value) {
-                way.ahead = Some(ahead).filter(|ahead| ahead.is_finite());
+                way.ahead = ahead;
             }
         });
     }
