@@ -44,6 +44,11 @@ pub struct OverlayFlow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LastNumber(pub u32);
 
+/// The most bytes of a datagram between two nodes; without it, as many as a link carries. Where
+/// datagrams are sealed, the seal takes some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Largest(pub usize);
+
 /// Members and flows of an overlay.
 #[derive(Debug, Default)]
 pub struct OverlayConfig {

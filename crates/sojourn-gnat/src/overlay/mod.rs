@@ -66,14 +66,17 @@ mod link;
 mod members;
 pub mod message;
 mod node;
+mod orders;
 mod params;
 mod proxy;
 mod queue;
 mod routing;
 mod supervision;
 
-pub use config::{FlowTransport, LastNumber, OverlayConfig, OverlayFlow};
+pub use config::{FlowTransport, Largest, LastNumber, OverlayConfig, OverlayFlow};
 pub use link::Mailboxes;
+pub use message::{Bounds, Cargo, WireTimes};
 pub use node::Overlay;
+pub use orders::{Order, Orders};
 pub use params::Params;
 pub(crate) use queue::Reduction;

@@ -10,7 +10,7 @@ pub use copies::{Copies, NUMBER_AND_SET};
 pub use depths::Depths;
 pub use link_state::{Delay, LinkState};
 pub use parcel::{Class, NUMBER, Parcel, TIMED};
-pub use wire::Bounds;
+pub use wire::{Bounds, WireTimes};
 
 use std::ops::Range;
 use std::sync::Arc;
