@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | options, errors, a node's configuration | `options`, `error`, `config` |
 //! | configurations of all nodes of a scenario | `deploy` |
+//! | the scenario: its overlay's members and neighbours | `network` |
 //! | a node: what it is made of; its loop | `node`, `turn` |
 //! | neighbours and the ports to them; packets and their bytes | `peers`, `translate` |
 //! | what a node tells of itself | `told` |
@@ -12,10 +13,12 @@
 //! | what may change while it runs, signals | `reload`, `signals` |
 
 mod config;
+mod deploy;
 mod desk;
 mod error;
 mod log;
 mod metrics;
+mod network;
 mod node;
 mod options;
 mod peers;
@@ -28,6 +31,7 @@ mod translate;
 mod turn;
 
 pub use config::{Config, PeerConfig};
+pub use deploy::deploy;
 pub use desk::Desk;
 pub use error::Error;
 pub use log::{Level, Log};
@@ -40,8 +44,3 @@ pub use told::{
     Exchanged, FlowTold, LinkTold, Names, NeighbourTold, PacketsTold, QueueTold, Shared,
     StrangersTold, Told, gather,
 };
-
-/// SKELETON: daemon/deploy.rs
-pub fn deploy(_options: &DeployOptions) -> Result<(), Error> {
-    todo!()
-}
