@@ -194,3 +194,116 @@ fn strangers(page: &mut Page, told: &Told) {
         told.strangers.reasons().map(|(reason, _, count)| (vec![("reason", reason)], Some(count)));
     page.counter("strange_datagrams", "Datagrams refused at the gate.", samples);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::daemon::told::{PacketsTold, StrangersTold};
+
+    fn told() -> Told {
+        let neighbour = |node: &str, works: bool| NeighbourTold {
+            node: node.to_owned(),
+            works,
+            rtt_ms: works.then_some(12.5),
+            capacity_mbit: works.then_some(8.0),
+            exchanged: Exchanged { sent_bytes: u64::MAX, ..Exchanged::default() },
+            ..NeighbourTold::default()
+        };
+        let flow = FlowTold {
+            flow: 3,
+            label: Some("a \"b\"\\\nc".to_owned()),
+            from: Some("1".to_owned()),
+            delivered_packets: Some(7),
+            delay_ms: Some(1.5),
+            ..FlowTold::default()
+        };
+        Told {
+            node: "1".to_owned(),
+            neighbours: vec![neighbour("2", true), neighbour("3", false)],
+            queues: vec![QueueTold { node: "2".to_owned(), bytes: 5, ..QueueTold::default() }],
+            flows: vec![flow],
+            packets: PacketsTold { lost: 4, ..PacketsTold::default() },
+            strangers: StrangersTold { replayed: 9, ..StrangersTold::default() },
+            ..Told::default()
+        }
+    }
+
+    fn is_name(text: &str) -> bool {
+        let mut bytes = text.bytes();
+        let of_word = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+        bytes.next().is_some_and(of_word)
+            && bytes.all(|byte| of_word(byte) || byte.is_ascii_digit())
+    }
+
+    /// The rest after labels as they stand between braces.
+    fn after_labels(mut text: &str) -> &str {
+        loop {
+            let (name, value) = text.split_once("=\"").unwrap();
+            assert!(is_name(name), "{name}");
+            let mut escapes = false;
+            let end = value.bytes().position(|byte| {
+                let ends = byte == b'"' && !escapes;
+                assert!(!escapes || b"\\\"n".contains(&byte), "{value}");
+                escapes = byte == b'\\' && !escapes;
+                ends
+            });
+            text = &value[end.unwrap() + 1..];
+            match text.strip_prefix(',') {
+                Some(more) => text = more,
+                None => return text.strip_prefix('}').unwrap(),
+            }
+        }
+    }
+
+    /// The samples of a page by what stands before their values; each line is held to the format.
+    fn samples(page: &str) -> BTreeMap<String, f64> {
+        assert!(page.ends_with('\n'));
+        let (mut samples, mut kinds) = (BTreeMap::new(), BTreeMap::new());
+        let mut helped = "";
+        let mut last = "";
+        for line in page.lines() {
+            if let Some(help) = line.strip_prefix("# HELP ") {
+                helped = help.split_once(' ').unwrap().0;
+                continue;
+            }
+            if let Some(kind) = line.strip_prefix("# TYPE ") {
+                let (name, kind) = kind.split_once(' ').unwrap();
+                assert!(name == helped && is_name(name) && name.starts_with("sojourn_gnat_"));
+                assert!(["counter", "gauge"].contains(&kind), "{line}");
+                assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
+                assert!(kinds.insert(name, kind).is_none(), "{name} twice");
+                last = name;
+                continue;
+            }
+            let name = line.split(['{', ' ']).next().unwrap();
+            assert_eq!(name, last, "a family's samples stand together, after its type");
+            let rest = &line[name.len()..];
+            let value = rest.strip_prefix('{').map_or(rest, after_labels).strip_prefix(' ');
+            let value: f64 = value.unwrap().parse().unwrap();
+            let before = &line[..line.rfind(' ').unwrap()];
+            assert!(samples.insert(before.to_owned(), value).is_none(), "{before} twice");
+        }
+        samples
+    }
+
+    #[test]
+    fn each_line_is_of_the_format() {
+        let page = page(&told());
+        let samples = samples(&page);
+        let of = |name: &str| samples.get(&format!("sojourn_gnat_{name}")).copied();
+        assert_eq!(of("neighbour_rtt_seconds{neighbour=\"2\"}"), Some(0.0125));
+        assert_eq!(of("neighbour_rtt_seconds{neighbour=\"3\"}"), None);
+        assert_eq!(of("neighbour_up{neighbour=\"3\"}"), Some(0.0));
+        assert_eq!(of("neighbour_capacity_bytes_per_second{neighbour=\"2\"}"), Some(1e6));
+        assert_eq!(of("neighbour_sent_bytes_total{neighbour=\"2\"}"), Some(u64::MAX as f64));
+        assert_eq!(of("queue_bytes{member=\"2\"}"), Some(5.0));
+        assert_eq!(of("lost_packets_total"), Some(4.0));
+        assert_eq!(of("strange_datagrams_total{reason=\"replayed\"}"), Some(9.0));
+        let flow = r#"{flow="3",label="a \"b\"\\\nc",from="1"}"#;
+        assert_eq!(of(&format!("flow_delivered_packets_total{flow}")), Some(7.0));
+        assert_eq!(of(&format!("flow_delay_seconds{flow}")), Some(0.0015));
+        assert!(!page.contains("flow_sent_packets"), "what is not known here is left out");
+    }
+}

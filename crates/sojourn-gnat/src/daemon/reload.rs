@@ -132,3 +132,141 @@ fn brief(value: &Value) -> String {
         value => value.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sojourn_sliq::secure::Secret;
+
+    use super::*;
+    use crate::catalogue::builtin;
+
+    const SCENARIO: &str = r#"
+duration = "10 s"
+[topology]
+kind = "graph"
+nodes = [{ id = "a", kind = "overlay" }, { id = "b", kind = "overlay" }]
+[[topology.links]]
+id = "ab"
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "5 ms"
+[[flows]]
+transport = "udp"
+from = "a"
+to = "b"
+traffic = { kind = "cbr", rate = "1 Mbit/s" }
+service = { priority = 1 }
+[[flows]]
+count = 2
+transport = "udp"
+from = "b"
+to = "a"
+traffic = { kind = "cbr", rate = "1 Mbit/s" }
+service = { priority = 2 }
+"#;
+
+    fn peer(node: &str, key: u8, address: Option<u8>) -> PeerConfig {
+        PeerConfig {
+            node: node.to_owned(),
+            key: Secret::from_bytes([key; 32]).public(),
+            address: address.map(|last| ([192, 0, 2, last], 7100).into()),
+        }
+    }
+
+    fn config(peers: Vec<PeerConfig>) -> Config {
+        Config {
+            file: "a.toml".into(),
+            node: "a".to_owned(),
+            overlay: "scenario.toml".into(),
+            listen: ([127, 0, 0, 1], 7100).into(),
+            key: "a.key".into(),
+            emulate: false,
+            status: None,
+            metrics: None,
+            peers,
+        }
+    }
+
+    /// The changes where text of the scenario is replaced.
+    fn with_scenario(from: &str, to: &str) -> Result<Changes, String> {
+        let text = SCENARIO.replacen(from, to, 1);
+        assert_ne!(text, SCENARIO);
+        let [old, new] =
+            [SCENARIO, &text].map(|text| Scenario::from_toml(text, builtin()).unwrap());
+        let config = config(Vec::new());
+        changes((&config, &old), (&config, &new)).map_err(|error| error.to_string())
+    }
+
+    /// The changes where something of the configuration is.
+    fn with_config(change: impl FnOnce(&mut Config)) -> Result<Changes, String> {
+        let old = config(vec![peer("b", 1, Some(1)), peer("c", 2, None)]);
+        let mut new = old.clone();
+        change(&mut new);
+        let scenario = Scenario::from_toml(SCENARIO, builtin()).unwrap();
+        changes((&old, &scenario), (&new, &scenario)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn addresses_and_keys_of_neighbours_change() {
+        let swapped = with_config(|config| config.peers.swap(0, 1)).unwrap();
+        assert_eq!(swapped, Changes::default());
+        let [key, address] = [peer("b", 3, Some(1)), peer("c", 2, Some(9))];
+        let changes =
+            with_config(|config| config.peers = vec![key.clone(), address.clone()]).unwrap();
+        let peers = vec![(peer("b", 1, Some(1)), key), (peer("c", 2, None), address)];
+        assert_eq!(changes, Changes { peers, services: Vec::new() });
+    }
+
+    #[test]
+    fn services_of_flows_change() {
+        let changes =
+            with_scenario("priority = 2", "priority = 4, ceiling = \"2 Mbit/s\"").unwrap();
+        let flows: Vec<_> = changes.services.iter().map(|(flow, _)| *flow).collect();
+        assert_eq!((flows, changes.peers), (vec![1, 2], Vec::new()));
+        assert_eq!(changes.services[1].1.priority, 4.0);
+        let same = with_scenario("priority = 2", "priority = 2.0").unwrap();
+        assert_eq!(same, Changes::default());
+    }
+
+    #[test]
+    fn what_else_changes_is_refused_by_its_name() {
+        let why = |change: fn(&mut Config)| with_config(change).unwrap_err();
+        for (message, expected) in [
+            (
+                why(|config| config.listen.set_port(7200)),
+                "a.toml: listen: 127.0.0.1:7200 given where the running node has 127.0.0.1:7100; \
+                 start it anew for this",
+            ),
+            (
+                why(|config| config.metrics = Some(([127, 0, 0, 1], 9464).into())),
+                "a.toml: metrics: 127.0.0.1:9464 given where the running node has none; start it \
+                 anew for this",
+            ),
+            (
+                why(|config| config.peers.truncate(1)),
+                "a.toml: peers: b given where the running node has b, c; start it anew for this",
+            ),
+            (
+                with_scenario("\"10 Mbit/s\"", "\"20 Mbit/s\"").unwrap_err(),
+                "scenario.toml: topology.links.0.rate: \"20 Mbit/s\" given where the running node \
+                 has \"10 Mbit/s\"; start it anew for this",
+            ),
+            (
+                with_scenario("service = { priority = 1 }", "").unwrap_err(),
+                "scenario.toml: flows.0.service: none given where the running node has a table; \
+                 start it anew for this",
+            ),
+            (
+                with_scenario("{ id = \"b\"", "{ id = \"c\", kind = \"overlay\" }, { id = \"b\"")
+                    .unwrap_err(),
+                "scenario.toml: topology.nodes: 3 entries given where the running node has 2 \
+                 entries; start it anew for this",
+            ),
+        ] {
+            assert_eq!(message, expected);
+        }
+        assert!(why(|config| config.node = "b".to_owned()).starts_with("a.toml: node: b given"));
+        assert!(why(|config| config.key = "b.key".into()).starts_with("a.toml: key: b.key given"));
+    }
+}

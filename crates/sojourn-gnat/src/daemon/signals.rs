@@ -1,4 +1,4 @@
-//! Signals: SIGTERM and SIGINT end a node, SIGHUP lets it read its configuration again. SKELETON
+//! Signals: SIGTERM and SIGINT end a node, SIGHUP lets it read its configuration again.
 
 use std::io;
 use std::sync::Arc;
@@ -36,5 +36,22 @@ impl Signals {
     /// Whether the configuration is to be read again; true once for each time.
     pub fn take_reload(&self) -> bool {
         self.reload.swap(false, Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use signal_hook::low_level::raise;
+
+    use super::*;
+
+    #[test]
+    fn each_signal_is_heeded() {
+        let signals = Signals::listen().unwrap();
+        assert!(!signals.stop() && !signals.take_reload());
+        raise(SIGHUP).unwrap();
+        assert_eq!([signals.take_reload(), signals.take_reload()], [true, false]);
+        raise(SIGTERM).unwrap();
+        assert!(signals.stop() && !signals.take_reload());
     }
 }

@@ -175,3 +175,92 @@ fn strangers(told: &Told) -> Table {
     }
     table
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    use super::*;
+    use crate::daemon::told::{Exchanged, PacketsTold};
+
+    fn told() -> Told {
+        let neighbour = NeighbourTold {
+            node: "2".to_owned(),
+            address: Some("[2001:db8:1234:5678:9abc:def0:1234:5678]:65535".to_owned()),
+            works: true,
+            rtt_ms: Some(12.34),
+            capacity_mbit: Some(9.123),
+            exchanged: Exchanged { sent_bytes: 1_234_567, ..Exchanged::default() },
+            ..NeighbourTold::default()
+        };
+        let flow = |flow, label: &str| FlowTold {
+            flow,
+            label: Some(label.to_owned()),
+            from: Some("1".to_owned()),
+            to: Some("2".to_owned()),
+            sent_packets: Some(123_456_789),
+            admitted_packets: Some(123_456_780),
+            sent_mbit: Some(1.25),
+            ..FlowTold::default()
+        };
+        Told {
+            node: "1".to_owned(),
+            uptime_s: 3.26,
+            neighbours: vec![neighbour],
+            queues: vec![QueueTold { node: "2".to_owned(), bytes: 1_100, ..Default::default() }],
+            flows: vec![flow(0, "video"), flow(1, &"long ".repeat(30))],
+            packets: PacketsTold { admitted: 5, lost: 2, ..PacketsTold::default() },
+            ..Told::default()
+        }
+    }
+
+    #[test]
+    fn the_tables_fit_a_terminal() {
+        let shown = shown(&told());
+        assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+        let expected = "\
+node 1, started 3.3 s ago
+
+neighbour  address                        works  RTT ms  delay ms  Mbit/s  key s  silent s  clock ms
+2          [2001:db8:1234:5678:9abc:def…    yes    12.3         -    9.12      -         -         -
+
+neighbour  sent MB  datagrams  received MB  datagrams  unsealed  refused
+2            1.235          0        0.000          0         0        0
+
+queue to  bytes  zombie bytes  packets
+2          1100             0        -
+";
+        assert!(shown.starts_with(expected), "{shown}");
+        let flow = "\
+0 video        1     2   123456789  123456780        -          -         1.25           -         -";
+        assert!(shown.contains(flow), "{shown}");
+    }
+
+    fn asked(socket: &Path) -> String {
+        let options = StatusOptions { socket: socket.to_owned(), format: Format::Json };
+        let error = status(&options).unwrap_err();
+        assert_eq!(error.status(), 2);
+        let named = format!("{}: ", socket.display());
+        error.to_string().strip_prefix(&named).unwrap().to_owned()
+    }
+
+    #[test]
+    fn where_no_node_answers_the_remedy_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("a.sock");
+        let message = "there is no such socket; start the node, or name what its configuration has \
+                       as `status`";
+        assert_eq!(asked(&socket), message);
+        let listener = UnixListener::bind(&socket).unwrap();
+        let other = thread::spawn(move || listener.accept().unwrap().0.write_all(b"hello\n"));
+        let message = "what answers is no node of this version; name the socket of a node";
+        assert_eq!(asked(&socket), message);
+        other.join().unwrap().unwrap();
+        assert_eq!(asked(&socket), "no node answers at this socket; start the node");
+        let file = folder.path().join("a.toml");
+        fs::write(&file, "").unwrap();
+        assert_eq!(asked(&file), "no node answers at this socket; start the node");
+    }
+}

@@ -10,6 +10,8 @@
 mod call;
 mod http;
 mod socket;
+#[cfg(test)]
+mod tests;
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter};
 use std::net::{SocketAddr, TcpListener};
