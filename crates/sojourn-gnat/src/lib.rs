@@ -56,7 +56,7 @@ mod section;
 mod service;
 pub mod slotted;
 
-pub use section::{FlowKeys, ScenarioKeys};
+pub use section::{FlowKeys, ScenarioKeys, check_sizes};
 pub use service::{PortService, PriorityStep, ServiceSpec, Utility};
 
 /// The catalogue with this crate's members.

@@ -22,6 +22,11 @@ const EMPTY_PACKET: u32 = 20;
 /// Bytes that a zombie is longer by in the overlay, as a packet: its number.
 const ZOMBIE_NUMBER: u32 = 4;
 
+/// Whether the number of a message comes after another one; after the largest comes zero.
+pub(super) fn is_later(number: u32, other: u32) -> bool {
+    (1..1 << 31).contains(&number.wrapping_sub(other))
+}
+
 /// Content of a message.
 #[derive(Clone, Debug, Default)]
 pub enum Cargo {

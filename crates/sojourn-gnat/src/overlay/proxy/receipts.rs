@@ -89,6 +89,24 @@ impl Receipts {
         self.flows.len() - 1
     }
 
+    /// A flow that is covered already, or is from now on, has this priority and deadline; its number
+    /// here.
+    pub(crate) fn set(
+        &mut self,
+        known: Option<usize>,
+        flow: u32,
+        from: u16,
+        priority: f64,
+        deadline: Span,
+    ) -> usize {
+        // One that was covered once has its number still.
+        let known = known.or_else(|| self.flows.iter().position(|receipt| receipt.flow == flow));
+        let Some(number) = known else { return self.add(flow, from, priority, deadline) };
+        let receipt = &mut self.flows[number];
+        (receipt.gain, receipt.deadline) = ((GAIN / priority).min(1.0), deadline);
+        number
+    }
+
     /// A packet of a flow has come; `late` says whether after its time.
     pub(crate) fn on_packet(&mut self, now: Time, flow: usize, seq: u32, late: bool) {
         let receipt = &mut self.flows[flow];

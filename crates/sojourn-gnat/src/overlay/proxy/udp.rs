@@ -84,6 +84,21 @@ impl UdpProxy {
         self.look_soon(now, flow);
     }
 
+    /// Sets a flow's service; its packets that wait stay.
+    pub(crate) fn set_service(
+        &mut self,
+        now: Time,
+        flow: usize,
+        service: &ServiceSpec,
+        k: f64,
+        chance: f64,
+    ) {
+        let state = &mut self.flows[flow];
+        state.deadline = service.deadline;
+        state.admission = Admission::new(service, k, chance);
+        self.look_soon(now, flow);
+    }
+
     /// Sets a flow's priority.
     pub(crate) fn set_priority(&mut self, flow: usize, priority: f64) {
         self.flows[flow].admission.set_priority(priority);

@@ -24,6 +24,11 @@ impl WireTimes {
         WireTimes { zero: zero.as_micros() as i64 }
     }
 
+    /// UNIX time of time zero, in microseconds, cut to 32 bits.
+    pub(crate) fn micros_before_zero(&self) -> u32 {
+        self.zero as u32
+    }
+
     /// Translates a message that is to be encoded.
     pub fn send(&self, cargo: &mut Cargo) {
         each(cargo, |at, kind| match kind {
