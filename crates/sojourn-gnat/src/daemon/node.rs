@@ -20,7 +20,9 @@ use super::{
     Changes, Config, Desk, Error, Level, Log, Names, NodeOptions, PeerConfig, Shared, Signals,
     Told, changes, gather,
 };
-use crate::overlay::{Bounds, Largest, LastNumber, Mailboxes, Order, Orders, OverlayConfig};
+use crate::overlay::{
+    Bounds, Largest, LastNumber, Mailboxes, Order, Orders, OverlayConfig, WireTimes,
+};
 
 /// How often its state is told.
 const TELLING: Span = Span::from_millis(100);
@@ -176,7 +178,8 @@ struct Setup<'a> {
 impl Setup<'_> {
     fn turning(&self) -> Result<Turning, Error> {
         let orders = Arc::new(Orders::default());
-        let part = self.part(&orders)?;
+        let (clock, times) = (Clock::start(), WireTimes::new(unix()));
+        let part = self.part(&orders, times)?;
         let overlay = part.given().get::<OverlayConfig>().unwrap_or_default();
         let mailboxes = part.given().get::<Mailboxes>().unwrap_or_default();
         let nodes = &self.scenario.plan().nodes;
@@ -189,9 +192,8 @@ impl Setup<'_> {
             let member = overlay.member(neighbour.node).unwrap_or_default();
             ways.push(Way::new(me as u16, neighbour, member as u16, &mailboxes));
         }
-        let clock = Clock::start();
         Ok(Turning {
-            translator: Translator::new(Bounds::new(overlay), unix()),
+            translator: Translator::new(Bounds::new(overlay), times),
             part,
             peers,
             ways,
@@ -218,9 +220,10 @@ impl Setup<'_> {
         })
     }
 
-    fn part(&self, orders: &Arc<Orders>) -> Result<Part, Error> {
+    fn part(&self, orders: &Arc<Orders>, times: WireTimes) -> Result<Part, Error> {
         let mut given = Given::default();
         given.give(Arc::clone(orders));
+        given.give(Arc::new(times));
         given.give(Arc::new(Largest(MAX_DATAGRAM - SEALING)));
         let since = unix().as_secs().saturating_sub(FIRST_SECOND);
         given.give(Arc::new(LastNumber((ADVERTISED * since) as u32)));

@@ -5,8 +5,6 @@
 //! goes into the part. Between nodes, times are told in UNIX time; what a neighbour tells is corrected
 //! by the difference of clocks that the connection to it has measured.
 
-use std::time::Duration;
-
 use sojourn_base::packet::{FiveTuple, Header, Opaque, Packet};
 use sojourn_base::units::Time;
 use sojourn_sim::sim::Neighbour;
@@ -61,9 +59,8 @@ pub(super) struct Translator {
 }
 
 impl Translator {
-    /// Of an overlay whose messages have these bounds, at a node whose time zero is then in UNIX time.
-    pub(super) fn new(bounds: Bounds, zero: Duration) -> Self {
-        let times = WireTimes::new(zero);
+    /// Of an overlay whose messages have these bounds, at a node with these times.
+    pub(super) fn new(bounds: Bounds, times: WireTimes) -> Self {
         Translator { bounds, times, place: Box::default(), spare: Spare::default() }
     }
 
@@ -114,6 +111,7 @@ fn cargo(datagram: &mut Datagram<Cargo>) -> Option<&mut Cargo> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use super::*;
     use crate::ServiceSpec;
@@ -128,9 +126,9 @@ mod tests {
         Time::ZERO + Span::from_secs_f64(seconds)
     }
 
-    /// When the node of this number was started, in UNIX time.
-    fn zero(node: u16) -> Duration {
-        Duration::from_secs(1_800_000_000 + 7 * u64::from(node))
+    /// Times of the node of this number, of which the second is started 7 s after the first.
+    fn times(node: u16) -> WireTimes {
+        WireTimes::new(Duration::from_secs(1_800_000_000 + 7 * u64::from(node)))
     }
 
     /// A node of two with a flow from the first to the second, and its way to the other.
@@ -143,7 +141,7 @@ mod tests {
         let edges = (usize::from(number), usize::from(other));
         let neighbour = Neighbour { node: other, id: String::new(), out: edges.0, back: edges.1 };
         let boxes = Mailboxes::default();
-        (Translator::new(bounds, zero(number)), Way::new(number, &neighbour, other, &boxes), boxes)
+        (Translator::new(bounds, times(number)), Way::new(number, &neighbour, other, &boxes), boxes)
     }
 
     /// The bytes of a datagram with a packet that was written at that time.
