@@ -129,6 +129,10 @@ fn exchanged(page: &mut Page, neighbours: &[NeighbourTold]) {
             .map(|of| (vec![("neighbour", of.node.as_str())], Some(count(&of.exchanged))));
         page.counter(&format!("neighbour_{name}"), help, samples);
     }
+    let lost =
+        neighbours.iter().map(|of| (vec![("neighbour", of.node.as_str())], Some(of.lost_packets)));
+    let help = "Packets that connections to the neighbour held when they were begun anew.";
+    page.counter("neighbour_lost_packets", help, lost);
 }
 
 fn queues(page: &mut Page, queues: &[QueueTold]) {
@@ -152,7 +156,6 @@ fn packets(page: &mut Page, told: &Told) {
         ("delivered", "Packets delivered to hosts here.", packets.delivered),
         ("expired", "Packets that could not arrive in time.", packets.expired),
         ("copied", "Copies made of packets to several receivers.", packets.copied),
-        ("lost", "Packets of connections that were begun anew.", packets.lost),
     ];
     for (name, help, count) in counters {
         page.counter(&format!("{name}_packets"), help, [(Vec::new(), Some(count))]);
@@ -224,7 +227,7 @@ mod tests {
             neighbours: vec![neighbour("2", true), neighbour("3", false)],
             queues: vec![QueueTold { node: "2".to_owned(), bytes: 5, ..QueueTold::default() }],
             flows: vec![flow],
-            packets: PacketsTold { lost: 4, ..PacketsTold::default() },
+            packets: PacketsTold { expired: 4, ..PacketsTold::default() },
             strangers: StrangersTold { replayed: 9, ..StrangersTold::default() },
             ..Told::default()
         }
@@ -299,7 +302,8 @@ mod tests {
         assert_eq!(of("neighbour_capacity_bytes_per_second{neighbour=\"2\"}"), Some(1e6));
         assert_eq!(of("neighbour_sent_bytes_total{neighbour=\"2\"}"), Some(u64::MAX as f64));
         assert_eq!(of("queue_bytes{member=\"2\"}"), Some(5.0));
-        assert_eq!(of("lost_packets_total"), Some(4.0));
+        assert_eq!(of("expired_packets_total"), Some(4.0));
+        assert_eq!(of("neighbour_lost_packets_total{neighbour=\"3\"}"), Some(0.0));
         assert_eq!(of("strange_datagrams_total{reason=\"replayed\"}"), Some(9.0));
         let flow = r#"{flow="3",label="a \"b\"\\\nc",from="1"}"#;
         assert_eq!(of(&format!("flow_delivered_packets_total{flow}")), Some(7.0));

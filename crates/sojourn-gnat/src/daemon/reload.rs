@@ -1,8 +1,6 @@
 //! What may change in a node's configuration while it runs: where neighbours are, their keys, and
 //! the services of flows.
 
-use std::path::Path;
-
 use serde_json::{Map, Value};
 use sojourn_base::error::FieldError;
 use sojourn_sim::scenario::Scenario;
@@ -25,13 +23,9 @@ pub struct Changes {
 /// # Errors
 /// Names the field that cannot change while a node runs.
 pub fn changes(old: (&Config, &Scenario), new: (&Config, &Scenario)) -> Result<Changes, Error> {
-    let of_file = |path: &Path| {
-        let path = path.to_owned();
-        move |error| Error::Config { path, error }
-    };
-    own_fields(old.0, new.0).map_err(of_file(&new.0.file))?;
-    let peers = peers(old.0, new.0).map_err(of_file(&new.0.file))?;
-    let services = services(old.1, new.1).map_err(of_file(&new.0.overlay))?;
+    own_fields(old.0, new.0).map_err(Error::config(&new.0.file))?;
+    let peers = peers(old.0, new.0).map_err(Error::config(&new.0.file))?;
+    let services = services(old.1, new.1).map_err(Error::config(&new.0.overlay))?;
     Ok(Changes { peers, services })
 }
 

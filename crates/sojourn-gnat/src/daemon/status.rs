@@ -112,9 +112,9 @@ fn neighbours(neighbours: &[NeighbourTold]) -> Table {
 }
 
 fn exchanged(neighbours: &[NeighbourTold]) -> Table {
-    let head = ["sent MB", "datagrams", "received MB", "datagrams", "unsealed", "refused"];
+    let head = ["sent MB", "datagrams", "received MB", "datagrams", "unsealed", "refused", "lost"];
     let mut table = Table::new(&["neighbour"], &head);
-    for NeighbourTold { node, exchanged: of, .. } in neighbours {
+    for NeighbourTold { node, exchanged: of, lost_packets, .. } in neighbours {
         table.row([
             node.clone(),
             megabytes(of.sent_bytes),
@@ -123,6 +123,7 @@ fn exchanged(neighbours: &[NeighbourTold]) -> Table {
             of.received_datagrams.to_string(),
             of.unsealed_datagrams.to_string(),
             of.refused_datagrams.to_string(),
+            lost_packets.to_string(),
         ]);
     }
     table
@@ -192,6 +193,7 @@ mod tests {
             works: true,
             rtt_ms: Some(12.34),
             capacity_mbit: Some(9.123),
+            lost_packets: 3,
             exchanged: Exchanged { sent_bytes: 1_234_567, ..Exchanged::default() },
             ..NeighbourTold::default()
         };
@@ -226,8 +228,8 @@ node 1, started 3.3 s ago
 neighbour  address                        works  RTT ms  delay ms  Mbit/s  key s  silent s  clock ms
 2          [2001:db8:1234:5678:9abc:def…    yes    12.3         -    9.12      -         -         -
 
-neighbour  sent MB  datagrams  received MB  datagrams  unsealed  refused
-2            1.235          0        0.000          0         0        0
+neighbour  sent MB  datagrams  received MB  datagrams  unsealed  refused  lost
+2            1.235          0        0.000          0         0        0     3
 
 queue to  bytes  zombie bytes  packets
 2          1100             0        -

@@ -55,9 +55,10 @@
 //! report gets nothing, where the report has it served; the delays of the links there are ours,
 //! since none are printed.
 //!
-//! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
-//! `latency.N` (mean, s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused`,
-//! `held`, `copied` (packets).
+//! Observes: `depth.N`, `zombies.N` (bytes, for node N), `packets.N`, `window.N` (s); `capacity.N`
+//! (bit/s), `latency.N` (mean, s), `rtt.N` (s), `works.N` for neighbour N; `flow_admitted.N`,
+//! `flow_refused.N` for datagram flow N that begins here; `admitted`, `delivered`, `expired`,
+//! `refused`, `held`, `copied` (packets).
 
 mod admission;
 mod config;

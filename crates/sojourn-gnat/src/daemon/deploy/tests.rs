@@ -71,10 +71,7 @@ fn a_deployment_is_written_anew_with_its_keys_and_no_other_is_touched() {
     write(out.join("notes"), "").unwrap();
     assert_eq!(
         told(folder.path(), SCENARIO, ""),
-        format!(
-            "--out {}: has notes, which is not of this deployment; name another directory, or remove it",
-            "out"
-        )
+        "--out out: has notes, which is not of this deployment; name another directory, or remove it"
     );
 }
 

@@ -55,13 +55,15 @@ pub fn gather(
     let observed = Values::of(part);
     let (flows, sums) = flows(part, names, &observed).into_iter().unzip();
     let neighbour = |link: &LinkTold| neighbour(link, names, gate, now, &observed);
+    let neighbours: Vec<_> = links.iter().map(neighbour).collect();
+    let lost = neighbours.iter().map(|neighbour| neighbour.lost_packets).sum();
     let mut told = Told {
         node: names.node.clone(),
         uptime_s: now.as_secs_f64(),
-        neighbours: links.iter().map(neighbour).collect(),
+        neighbours,
         queues: queues(names, &observed),
         flows,
-        packets: packets(&observed),
+        packets: PacketsTold { lost, ..packets(&observed) },
         strangers: StrangersTold::from(gate.counters()),
         ..Told::default()
     };
@@ -119,6 +121,7 @@ fn neighbour(
         key_age_s: told.age.map(|age| age.as_secs_f64()),
         clock_ms: in_ms("clock"),
         silent_s: told.heard.map(|at| now.since(at).as_secs_f64()),
+        lost_packets: known("lost").unwrap_or_default() as u64,
         exchanged: link.exchanged,
     }
 }
@@ -144,8 +147,8 @@ fn packets(observed: &Values) -> PacketsTold {
         delivered: observed.count("delivered"),
         expired: observed.count("expired"),
         copied: observed.count("copied"),
-        lost: observed.count("lost"),
         held: observed.count("held"),
+        ..PacketsTold::default()
     }
 }
 

@@ -56,6 +56,8 @@ pub struct NeighbourTold {
     pub clock_ms: Option<f64>,
     /// Seconds since something of it was opened.
     pub silent_s: Option<f64>,
+    /// Packets that connections to it held when they were begun anew.
+    pub lost_packets: u64,
     /// What has been exchanged with it.
     #[serde(flatten)]
     pub exchanged: Exchanged,
@@ -135,7 +137,7 @@ pub struct PacketsTold {
     pub expired: u64,
     /// More that were made of packets to several receivers.
     pub copied: u64,
-    /// That a connection held when it was begun anew.
+    /// That connections held when they were begun anew.
     pub lost: u64,
     /// Held here now: before admission, in queues, and with connections.
     pub held: u64,

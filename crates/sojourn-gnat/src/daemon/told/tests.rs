@@ -103,6 +103,8 @@ fn each_end_tells_what_it_knows_of_a_flow() {
     let [at_a, at_b] = [&a.packets, &b.packets];
     assert_eq!((at_b.delivered, at_a.delivered, at_b.admitted), (delivered, 0, 0));
     assert!((delivered..=sent_packets).contains(&at_a.admitted), "{at_a:?}");
+    assert_eq!(sent.admitted_packets, Some(at_a.admitted));
+    assert_eq!((sent.refused_packets, got.refused_packets), (Some(at_a.refused), None));
 }
 
 #[test]
@@ -123,9 +125,11 @@ fn a_neighbour_is_told_with_its_connection_and_its_gate() {
     assert_eq!((b.key_age_s, b.silent_s), (None, None));
     assert_eq!((b.exchanged.sent_bytes, b.exchanged.refused_datagrams), (1_500, 2));
     let (capacity, latency) = (b.capacity_mbit.unwrap(), b.latency_ms.unwrap());
+    let rtt = b.rtt_ms.unwrap();
+    assert!((10.0..50.0).contains(&rtt), "{rtt} ms");
     assert!((1.0..20.0).contains(&capacity) && (5.0..50.0).contains(&latency), "{b:?}");
     let queues: Vec<_> = a.queues.iter().map(|queue| queue.node.as_str()).collect();
-    assert_eq!(queues, ["b"]);
+    assert_eq!((queues, a.queues[0].packets.is_some()), (vec!["b"], true));
 }
 
 #[test]

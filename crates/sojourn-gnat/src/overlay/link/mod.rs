@@ -119,6 +119,11 @@ impl Neighbour {
         self.capacity
     }
 
+    /// Smoothed RTT of the connection, once it is known.
+    pub(super) fn rtt(&self) -> Option<Span> {
+        Some(self.path.connection.levels().srtt).filter(|rtt| *rtt > Span::ZERO)
+    }
+
     /// Delay of a packet to it from its entry into the transmit queue, as advertised.
     pub(super) fn delay(&self) -> Option<Delay> {
         self.delays.used()

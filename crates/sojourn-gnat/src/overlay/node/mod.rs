@@ -17,7 +17,7 @@ use super::link::{Mailboxes, Neighbour};
 use super::members::bits;
 use super::message::{Copies, Parcel};
 use super::params::Params;
-use super::proxy::{Output, REPORT_SIZE, Receipts, Report, TcpProxy, UdpProxy};
+use super::proxy::{FlowCounts, Output, REPORT_SIZE, Receipts, Report, TcpProxy, UdpProxy};
 use super::queue::Bin;
 use super::routing::Advertising;
 use super::supervision::Supervision;
@@ -26,7 +26,7 @@ use place::Place;
 use priorities::Priorities;
 use sojourn_base::observe::Observer;
 use sojourn_base::packet::{Backlog, Header, Opaque, Packet, Route};
-use sojourn_base::units::Time;
+use sojourn_base::units::{Span, Time};
 use sojourn_net::node::{Behaviour, Node, NodeContext, NodeInit, Registered};
 
 /// Flow numbers above this are the overlay's own datagrams.
@@ -250,6 +250,7 @@ impl Node for Overlay {
         for (bin, number) in self.forwarding.bins().iter().zip(&self.config.members) {
             out(&format!("depth.{number}"), (bin.packet_bytes() as f64).into());
             out(&format!("zombies.{number}"), (bin.zombie_bytes() as f64).into());
+            out(&format!("packets.{number}"), (bin.count() as f64).into());
             out(&format!("window.{number}"), bin.windows()[0].into());
         }
         for neighbour in self.forwarding.reached().iter() {
@@ -257,11 +258,20 @@ impl Node for Overlay {
             out(&format!("capacity.{number}"), neighbour.capacity().into());
             let latency = neighbour.delay().map_or(f64::NAN, |delay| delay.mean);
             out(&format!("latency.{number}"), latency.into());
+            let rtt = neighbour.rtt().map_or(f64::NAN, Span::as_secs_f64);
+            out(&format!("rtt.{number}"), rtt.into());
             out(&format!("works.{number}"), u32::from(neighbour.works()).into());
             if self.outside.orders.is_some() {
                 let clock = neighbour.clock().unwrap_or(f64::NAN);
                 out(&format!("clock.{number}"), clock.into());
                 out(&format!("lost.{number}"), (neighbour.lost() as f64).into());
+            }
+        }
+        for (number, place) in self.places.iter().enumerate() {
+            if let Place::UdpIn(flow) = *place {
+                let FlowCounts { admitted, refused } = self.udp.counts(flow);
+                out(&format!("flow_admitted.{number}"), (admitted as f64).into());
+                out(&format!("flow_refused.{number}"), (refused as f64).into());
             }
         }
         let Counts { admitted, delivered } = self.counts;

@@ -10,13 +10,13 @@ if [ "${1-}" != inside ]; then
         exit 2
     fi
     kinds=-nm
-    unshare $kinds true 2>/dev/null || kinds=-Urnm
-    if ! unshare $kinds sh -c 'command -v ip && command -v nsenter && command -v setpriv' >/dev/null; then
+    unshare "$kinds" true 2>/dev/null || kinds=-Urnm
+    if ! unshare "$kinds" sh -c 'command -v ip && command -v nsenter && command -v setpriv' >/dev/null; then
         echo "up: namespaces, ip, nsenter and setpriv are needed (Debian: iproute2, util-linux); try as root" >&2
         exit 2
     fi
     echo $$ >up.pid
-    exec unshare $kinds ./up inside "$here"
+    exec unshare "$kinds" ./up inside "$here"
 fi
 
 pids=
