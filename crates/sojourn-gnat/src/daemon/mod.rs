@@ -6,6 +6,8 @@
 //! | options, errors, a node's configuration | `options`, `error`, `config` |
 //! | configurations of all nodes of a scenario | `deploy` |
 //! | the scenario: its overlay's members and neighbours | `network` |
+//! | a node: what it is made of; its loop | `node`, `turn` |
+//! | neighbours and the ports to them; packets and their bytes | `peers`, `translate` |
 //! | what a node tells of itself | `told` |
 //! | to whom: those who ask at its socket or for metrics; logs | `desk`, `metrics`, `status`, `log` |
 //! | what may change while it runs, signals | `reload`, `signals` |
@@ -17,18 +19,23 @@ mod error;
 mod log;
 mod metrics;
 mod network;
+mod node;
 mod options;
+mod peers;
 mod reload;
 mod signals;
 mod status;
 mod table;
 mod told;
+mod translate;
+mod turn;
 
 pub use config::{Config, PeerConfig};
 pub use deploy::deploy;
 pub use desk::Desk;
 pub use error::Error;
 pub use log::{Level, Log};
+pub use node::{Node, run};
 pub use options::{Command, DeployOptions, Format, NodeAddress, NodeOptions, StatusOptions};
 pub use reload::{Changes, changes};
 pub use signals::Signals;
@@ -37,8 +44,3 @@ pub use told::{
     Exchanged, FlowTold, LinkTold, Names, NeighbourTold, PacketsTold, QueueTold, Shared,
     StrangersTold, Told, gather,
 };
-
-/// SKELETON: daemon/node.rs
-pub fn run(_options: &NodeOptions) -> Result<(), Error> {
-    todo!()
-}
