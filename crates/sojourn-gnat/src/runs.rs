@@ -1,6 +1,8 @@
 //! Laws of overlays: queues are bounded inside the capacity region and grow outside, shares follow
 //! priorities, no packet loops while the network is partitioned, and invalid services are refused.
 
+mod orders;
+
 use crate::catalogue::builtin;
 use sojourn_base::counters::FlowCounters;
 use sojourn_base::units::{Span, Time};

@@ -58,6 +58,8 @@ pub(crate) struct OneWayDelay {
     count: u32,
     least: (i64, i64),
     end: Time,
+    /// Of the same packets.
+    pub clocks: ClockDifference,
 }
 
 impl OneWayDelay {

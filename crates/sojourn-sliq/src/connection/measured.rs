@@ -48,7 +48,7 @@ impl<P: Payload> Connection<P> {
     /// ([`Connection::show_clock`]), right to half the difference of the two directions' least delays;
     /// none before packets have passed both ways.
     pub fn clock_difference(&self) -> Option<i64> {
-        self.clocks.ahead()
+        self.delays.clocks.ahead()
     }
 
     /// Messages that were written and are neither acknowledged nor given up.

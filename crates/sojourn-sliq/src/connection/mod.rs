@@ -27,7 +27,7 @@ use super::capacity::Capacity;
 use super::clock::Clock;
 use super::control::Control;
 use super::lane::{Lane, Shared};
-use super::measure::{ClockDifference, ErrorRate, OneWayDelay};
+use super::measure::{ErrorRate, OneWayDelay};
 use super::payload::Payload;
 use super::rtt::Rtt;
 use super::stream::{Delivered, Receiver, Sender, StreamConfig};
@@ -113,7 +113,6 @@ pub struct Connection<P> {
     /// Cache of whether controls permit data.
     blocked: Blocked,
     delays: OneWayDelay,
-    clocks: ClockDifference,
     received: ReceivedCount,
     received_since: u32,
     measurement_seq: u16,
@@ -170,7 +169,6 @@ impl<P: Payload> Connection<P> {
             syncs: false,
             blocked: Blocked::default(),
             delays: OneWayDelay::default(),
-            clocks: ClockDifference::default(),
             received: ReceivedCount::default(),
             received_since: 0,
             measurement_seq: 0,

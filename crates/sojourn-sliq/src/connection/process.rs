@@ -62,7 +62,7 @@ impl<P: Payload> Connection<P> {
         self.shared.delta = ours.wrapping_sub(stamp).max(1);
         if self.shared.clock.is_shown() && stamp != 0 {
             let remote = delta.filter(|delta| *delta != 0).map(|delta| distance(delta, 0));
-            self.clocks.on_packet(now, distance(ours, stamp), remote);
+            self.delays.clocks.on_packet(now, distance(ours, stamp), remote);
         }
         let known = |delta: &u32| *delta != 0 && stamp != 0;
         let Some(theirs) = delta.filter(|delta| self.shared.with_delta && known(delta)) else {

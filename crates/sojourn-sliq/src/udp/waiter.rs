@@ -103,3 +103,67 @@ impl Waiter {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{SocketAddr, UdpSocket};
+
+    use crate::udp::Clock;
+
+    fn local() -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], 0))
+    }
+
+    /// What has come to a port, within a second.
+    fn received(waiter: &Waiter, port: &mut Port) -> Vec<Vec<u8>> {
+        let (mut all, clock) = (Vec::new(), Clock::start());
+        while all.is_empty() && clock.now().as_nanos() < 1_000_000_000 {
+            waiter.wait(Duration::from_millis(100)).unwrap();
+            let take = |_: &mut _, _, bytes: &[u8]| {
+                all.push(bytes.to_vec());
+                Ok(())
+            };
+            port.receive(take).unwrap();
+        }
+        all
+    }
+
+    #[test]
+    fn a_peer_has_a_port_of_its_own_at_the_same_address() {
+        let mut open = Port::open(local()).unwrap();
+        let address = open.address().unwrap();
+        let [peer, stranger] = [0, 1].map(|_| UdpSocket::bind(local()).unwrap());
+        let mut own = open.connected(peer.local_addr().unwrap()).unwrap();
+        assert_eq!(own.address().unwrap(), address);
+        let waiter = Waiter::new().unwrap();
+        waiter.add(&open).unwrap();
+        waiter.add(&own).unwrap();
+        for _ in 0..3 {
+            stranger.send_to(b"stranger", address).unwrap();
+            peer.send_to(b"peer", address).unwrap();
+            assert_eq!(received(&waiter, &mut own), [b"peer"]);
+            assert_eq!(received(&waiter, &mut open), [b"stranger"]);
+        }
+        let to = peer.local_addr().unwrap();
+        (0..3).for_each(|_| own.out.push(to, b"answer").unwrap());
+        own.out.flush().unwrap();
+        let mut bytes = [0; 16];
+        for _ in 0..3 {
+            assert_eq!(peer.recv_from(&mut bytes).unwrap(), (6, address));
+        }
+        assert!(Port::open(address).is_err(), "another program's");
+    }
+
+    #[test]
+    fn waits_end_when_the_time_is_over_or_it_is_woken() {
+        let (waiter, clock) = (Waiter::new().unwrap(), Clock::start());
+        (0..20).for_each(|_| waiter.wait(Duration::from_micros(100)).unwrap());
+        let passed = clock.now().as_nanos() / 1_000;
+        assert!(passed >= 2_000, "{passed} us");
+        waiter.waker().wake().unwrap();
+        waiter.wait(Duration::from_secs(60)).unwrap();
+        waiter.wait(Duration::ZERO).unwrap();
+        assert!(clock.now().as_nanos() < 30_000_000_000);
+    }
+}

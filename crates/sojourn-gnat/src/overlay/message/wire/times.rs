@@ -97,3 +97,60 @@ fn each_of_packet(packet: &mut Arc<Packet>, change: impl Fn(Time, Kind) -> Time)
 fn micros(at: Time) -> i64 {
     (at.as_nanos() / 1_000) as i64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overlay::message::Parcel;
+    use sojourn_base::packet::{Datagram, TcpAck};
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Span::from_micros(micros)
+    }
+
+    /// As the bytes of a message keep it.
+    fn cut(at: Time) -> Time {
+        Time::ZERO + Span::from_micros((micros(at) as u32).into())
+    }
+
+    #[test]
+    fn times_pass_between_clocks_across_a_wrap() {
+        // The receiver began an hour later, its clock is 2 s behind.
+        let zero = (7 << 32) - 5_000_000;
+        let sender = WireTimes::new(Duration::from_micros(zero));
+        let receiver = WireTimes::new(Duration::from_micros(zero + 3_598_000_000));
+        for micros in [3_601_000_000, 3_604_999_999, 3_606_000_000, 9_000_000_000] {
+            let header =
+                Header::Datagram(Datagram { written_at: at(micros), ..Default::default() });
+            let packet = Packet { header, ..Packet::default() };
+            let mut cargo = Cargo::Parcel(Parcel::new(packet, 0, Some(at(micros + 50_000))));
+            sender.send(&mut cargo);
+            each(&mut cargo, |at, _| cut(at));
+            receiver.receive(at(micros - 3_600_000_000 + 10_000), 2.0, &mut cargo);
+            let Cargo::Parcel(parcel) = cargo else { panic!() };
+            let Header::Datagram(datagram) = parcel.packet.header else { panic!() };
+            let expected = at(micros - 3_600_000_000);
+            assert_eq!(datagram.written_at, expected);
+            assert_eq!(parcel.due, Some(expected + Span::from_millis(50)));
+        }
+    }
+
+    #[test]
+    fn an_echo_is_of_the_receivers_clock_and_none_stays_none() {
+        let times = WireTimes::new(Duration::from_secs(1_800_000_000));
+        let now = at((3 << 32) + 1_000);
+        for (echo, expected) in
+            [(at(u64::from(u32::MAX)), at((3 << 32) - 1)), (Time::ZERO, Time::ZERO)]
+        {
+            let packet = Packet {
+                header: Header::Ack(TcpAck { echo, ..TcpAck::default() }),
+                ..Packet::default()
+            };
+            let mut cargo = Cargo::Parcel(Parcel::new(packet, 0, None));
+            times.receive(now, f64::NAN, &mut cargo);
+            let Cargo::Parcel(parcel) = cargo else { panic!() };
+            let Header::Ack(ack) = parcel.packet.header else { panic!() };
+            assert_eq!(ack.echo, expected);
+        }
+    }
+}
