@@ -47,7 +47,7 @@ to = "2"
 transport = "udp"
 mss = 1024
 start = "500 ms"
-stop = "7 s"
+stop = "6 s"
 traffic = { kind = "cbr", rate = "15 Mbit/s", size = "1024 B" }"#;
 
 /// A node's program.
@@ -150,9 +150,9 @@ fn three_programs_do_what_is_simulated_and_go_on_without_one() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("three");
     let scenario = deploy(&folder);
     let mut nodes = [1, 2, 3].map(|node| Running::start(&folder, node));
-    seconds(1.8);
+    seconds(1.6);
     let first = delivered(&nodes[1].told());
-    seconds(1.7);
+    seconds(1.4);
     let second = delivered(&nodes[1].told());
     let (expected, got) = (simulated(&scenario, first.0, second.0), rates(first, second));
     for (expected, got) in expected.into_iter().zip(got) {
@@ -160,20 +160,20 @@ fn three_programs_do_what_is_simulated_and_go_on_without_one() {
     }
 
     nodes[2].kill();
-    seconds(1.0);
+    seconds(0.8);
     let third = delivered(&nodes[1].told());
     seconds(0.5);
     let alone: f64 = rates(third, delivered(&nodes[1].told())).iter().sum();
     assert!((7.0..10.0).contains(&alone), "{alone} Mbit/s by the other way");
 
     nodes[2] = Running::start(&folder, 3);
-    seconds(1.5);
+    seconds(1.3);
     let fourth = delivered(&nodes[1].told());
     seconds(0.5);
     let again: f64 = rates(fourth, delivered(&nodes[1].told())).iter().sum();
     assert!(again > 14.0, "{again} Mbit/s with it again");
 
-    seconds(1.5);
+    seconds(1.4);
     let told = [0, 1].map(|node| nodes[node].told());
     let sum = |node: &Value, which: &str| -> f64 {
         [0, 1].iter().map(|flow| number(node, &format!("/flows/{flow}/{which}"))).sum()

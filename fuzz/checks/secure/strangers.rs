@@ -60,9 +60,9 @@ struct End {
     digest: u64,
 }
 
+/// A genuine datagram, and who would hear it as it is.
 struct Record {
     bytes: Vec<u8>,
-    /// Who would hear it, as it is.
     fresh: Option<usize>,
 }
 
@@ -216,13 +216,12 @@ impl Ground {
             self.arrives(to, from, bytes);
             return Some(rest);
         };
-        let mut bytes = record.bytes.clone();
+        let (mut rest, mut bytes) = (rest, record.bytes.clone());
         let (first, last) = match (bytes[0], how >> 4 & 1) {
             (1 | 2, 1) => (NUMBERS, bytes.len().min(FIRST)),
             (1, _) => (0, FIRST),
             _ => (0, bytes.len()),
         };
-        let mut rest = rest;
         for _ in 0..how >> 5 & 3 {
             let [at, change, after @ ..] = rest else { break };
             bytes[first + usize::from(*at) % (last - first)] ^= change;

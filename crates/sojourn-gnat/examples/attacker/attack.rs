@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// An attack.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Attack {
+pub(crate) enum Attack {
     /// All are passed on.
     None,
     /// This share is not.
@@ -29,7 +29,7 @@ pub enum Attack {
 }
 
 /// All of them.
-pub const ALL: [&str; 8] =
+pub(crate) const ALL: [&str; 8] =
     ["drop 5%", "delay 50ms", "reorder", "replay", "cut 5%", "change 5%", "inject", "flood"];
 
 impl FromStr for Attack {

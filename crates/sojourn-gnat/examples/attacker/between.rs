@@ -16,17 +16,17 @@ use crate::way::Way;
 
 /// A node, from here.
 #[derive(Clone, Copy, Debug)]
-pub struct Side {
+pub(crate) struct Side {
     /// The address that the node takes for its neighbour's.
-    pub here: SocketAddr,
+    pub(crate) here: SocketAddr,
     /// Where the node is.
-    pub node: SocketAddr,
+    pub(crate) node: SocketAddr,
     /// The node's public key.
-    pub key: Public,
+    pub(crate) key: Public,
 }
 
 /// What all threads share.
-pub struct State {
+pub(crate) struct State {
     attack: Mutex<Attack>,
     attacked: AtomicU64,
     ends: AtomicBool,
@@ -34,23 +34,23 @@ pub struct State {
 
 impl State {
     /// What is to be done.
-    pub fn attack(&self) -> Attack {
+    pub(crate) fn attack(&self) -> Attack {
         *self.attack.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// So many datagrams more were attacked, or made for it.
-    pub fn count(&self, datagrams: u64) {
+    pub(crate) fn count(&self, datagrams: u64) {
         self.attacked.fetch_add(datagrams, Ordering::Relaxed);
     }
 
     /// Whether all is over.
-    pub fn ends(&self) -> bool {
+    pub(crate) fn ends(&self) -> bool {
         self.ends.load(Ordering::Relaxed)
     }
 }
 
 /// The threads that pass datagrams on; they end with this.
-pub struct Between {
+pub(crate) struct Between {
     state: Arc<State>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -60,7 +60,7 @@ impl Between {
     ///
     /// # Errors
     /// If sockets cannot be opened.
-    pub fn new(sides: [Side; 2]) -> io::Result<Self> {
+    pub(crate) fn new(sides: [Side; 2]) -> io::Result<Self> {
         let (attacked, ends) = (AtomicU64::new(0), AtomicBool::new(false));
         let state = Arc::new(State { attack: Mutex::new(Attack::None), attacked, ends });
         let sockets = [UdpSocket::bind(sides[0].here)?, UdpSocket::bind(sides[1].here)?];
@@ -88,12 +88,12 @@ impl Between {
     }
 
     /// Does this from now on.
-    pub fn attack(&self, attack: Attack) {
+    pub(crate) fn attack(&self, attack: Attack) {
         *self.state.attack.lock().unwrap_or_else(PoisonError::into_inner) = attack;
     }
 
     /// Datagrams that were attacked, or made for it, so far.
-    pub fn attacked(&self) -> u64 {
+    pub(crate) fn attacked(&self) -> u64 {
         self.state.attacked.load(Ordering::Relaxed)
     }
 }

@@ -20,7 +20,7 @@ const OWN: usize = 8;
 const ROUND: usize = 256;
 
 /// What a flood needs.
-pub struct Flood {
+pub(crate) struct Flood {
     sockets: Vec<UdpSocket>,
     strangers: Vec<Stranger>,
     /// The sockets at addresses that the nodes take for their neighbours', and where the nodes are.
@@ -45,7 +45,7 @@ impl Flood {
     ///
     /// # Errors
     /// If sockets cannot be opened.
-    pub fn new(
+    pub(crate) fn new(
         sides: [(UdpSocket, SocketAddr); 2],
         keys: [Public; 2],
         state: Arc<State>,
@@ -65,7 +65,7 @@ impl Flood {
     }
 
     /// Floods whenever it is asked to, until the end.
-    pub fn run(mut self) {
+    pub(crate) fn run(mut self) {
         let mut number = 0;
         while !self.state.ends() {
             if self.state.attack() != Attack::Flood {

@@ -19,33 +19,33 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What nodes tell, summed over them.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub(crate) struct Told {
     /// Seconds since the first one's start.
-    pub at: f64,
+    pub(crate) at: f64,
     /// Packets that flows have delivered.
-    pub delivered: u64,
+    pub(crate) delivered: u64,
     /// Refused datagrams, by reason.
-    pub refused: BTreeMap<String, u64>,
+    pub(crate) refused: BTreeMap<String, u64>,
     /// Packets that a connection held when it was begun anew.
-    pub lost: u64,
+    pub(crate) lost: u64,
     /// Ages of all keys that seal, in s.
-    pub ages: Vec<f64>,
+    pub(crate) ages: Vec<f64>,
 }
 
 /// What became of a phase.
 #[derive(Clone, Debug)]
-pub struct Phase {
+pub(crate) struct Phase {
     /// What was done.
-    pub attack: Attack,
+    pub(crate) attack: Attack,
     /// To how many datagrams.
-    pub attacked: u64,
+    pub(crate) attacked: u64,
     /// Packets delivered in a second.
-    pub goodput: f64,
+    pub(crate) goodput: f64,
     /// Sessions that were begun anew, and packets that were lost by it: none.
-    pub anew: usize,
-    pub lost: u64,
+    pub(crate) anew: usize,
+    pub(crate) lost: u64,
     /// Datagrams that nodes have refused in it, by reason.
-    pub refused: BTreeMap<String, u64>,
+    pub(crate) refused: BTreeMap<String, u64>,
 }
 
 /// What a node tells at its socket.
@@ -61,7 +61,7 @@ fn ask(socket: &Path) -> io::Result<Value> {
 ///
 /// # Errors
 /// If one does not answer.
-pub fn told(sockets: &[PathBuf]) -> io::Result<Told> {
+pub(crate) fn told(sockets: &[PathBuf]) -> io::Result<Told> {
     let nodes = sockets.iter().map(|socket| ask(socket)).collect::<io::Result<Vec<_>>>()?;
     let mut told = Told { at: nodes[0]["uptime_s"].as_f64().unwrap_or(0.0), ..Told::default() };
     for node in &nodes {
@@ -83,7 +83,7 @@ pub fn told(sockets: &[PathBuf]) -> io::Result<Told> {
 ///
 /// # Errors
 /// If a node does not answer.
-pub fn phase(
+pub(crate) fn phase(
     between: &Between,
     sockets: &[PathBuf],
     attack: Attack,

@@ -14,18 +14,18 @@ const RESPONSE: usize = 84;
 const REPLY: usize = 64;
 
 /// One that has a key which no node knows, and calls a node.
-pub struct Stranger {
+pub(crate) struct Stranger {
     gate: Gate,
     peer: PeerId,
     begun: Instant,
     /// Its call, with the cookie that the node has given it.
-    pub call: Vec<u8>,
+    pub(crate) call: Vec<u8>,
 }
 
 impl Stranger {
     /// One with this number, which calls a node with this key at this address.
     #[allow(clippy::disallowed_methods)] // real nodes are attacked in real time
-    pub fn new(number: u64, node: Public, address: SocketAddr) -> Self {
+    pub(crate) fn new(number: u64, node: Public, address: SocketAddr) -> Self {
         let mut secret = [7; 32];
         secret[..8].copy_from_slice(&number.to_le_bytes());
         let mut gate = Gate::new(Secret::from_bytes(secret), number.to_le_bytes(), Ages::default());
@@ -53,7 +53,7 @@ impl Stranger {
     }
 
     /// The node has answered: with a cookie its call is another one. Whether it is.
-    pub fn hears(&mut self, from: SocketAddr, bytes: &[u8]) -> bool {
+    pub(crate) fn hears(&mut self, from: SocketAddr, bytes: &[u8]) -> bool {
         let at = self.moment();
         self.gate.hear(&at, from, bytes, &mut Vec::new());
         assert!(self.gate.told(at.now, self.peer).age.is_none(), "a stranger has a session");
@@ -61,7 +61,7 @@ impl Stranger {
     }
 
     /// A datagram of the next kind, beside this genuine one.
-    pub fn says(&self, number: u64, genuine: &[u8]) -> Vec<u8> {
+    pub(crate) fn says(&self, number: u64, genuine: &[u8]) -> Vec<u8> {
         let noise = |kind: u8, length: usize| {
             let mut bytes: Vec<u8> =
                 (0..length as u64).map(|at| (at * number % 251) as u8).collect();

@@ -26,27 +26,27 @@ const COOKIE: u8 = 3;
 type Later = Reverse<(Instant, u64, Vec<u8>)>;
 
 /// What a way needs.
-pub struct Way {
+pub(crate) struct Way {
     /// Where datagrams of the one node come in, and where it is.
-    pub from: (UdpSocket, SocketAddr),
+    pub(crate) from: (UdpSocket, SocketAddr),
     /// Where they go out to the other one, and where that is.
-    pub to: (UdpSocket, SocketAddr),
+    pub(crate) to: (UdpSocket, SocketAddr),
     /// What all share.
-    pub state: Arc<State>,
+    pub(crate) state: Arc<State>,
     /// Who calls the other node.
-    pub stranger: Stranger,
+    pub(crate) stranger: Stranger,
     /// Datagrams so far.
-    pub count: u64,
+    pub(crate) count: u64,
     /// Those that were sent last, and those to be sent.
-    pub kept: VecDeque<Vec<u8>>,
+    pub(crate) kept: VecDeque<Vec<u8>>,
     /// To be sent later.
-    pub later: BinaryHeap<Later>,
+    pub(crate) later: BinaryHeap<Later>,
 }
 
 impl Way {
     /// Passes datagrams on, and attacks them, until the end.
     #[allow(clippy::disallowed_methods)] // real nodes are attacked in real time
-    pub fn run(mut self) {
+    pub(crate) fn run(mut self) {
         let mut bytes = vec![0; 65_536];
         while !self.state.ends() {
             self.send_due(Instant::now());

@@ -103,9 +103,7 @@ impl Node {
             if signals.take_reload() {
                 self.reload();
             }
-            if !some {
-                self.turning.rest(tell_at.min(end))?;
-            }
+            self.turning.rest(some, tell_at.min(end))?;
         }
     }
 

@@ -2,9 +2,11 @@
 //! has left it.
 
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 use sojourn_base::observe::Observed;
-use sojourn_base::units::Time;
+use sojourn_base::units::{Span, Time};
 use sojourn_sim::sim::Part;
 use sojourn_sliq::secure::Moment;
 use sojourn_sliq::udp::{Clock, unix};
@@ -13,6 +15,10 @@ use super::Error;
 use super::peers::{News, Peers};
 use super::translate::{Translator, Way};
 use crate::overlay::{Order, Orders};
+
+/// Turns begin at least this far apart. Under load a turn has several datagrams then, which pass through
+/// the system together; a turn for each of them costs more than all else.
+const APART: Span = Span::from_micros(200);
 
 /// A part, and the way to its neighbours and back.
 pub(super) struct Turning {
@@ -70,14 +76,20 @@ impl Turning {
         peers.flush(at).map_err(|error| peers.refused(error))
     }
 
-    /// Waits until there is something to do, at most until then.
+    /// Waits until there is something to do, at most until then; if more may have come, only for what
+    /// is left of the time between turns.
     ///
     /// # Errors
     /// If the system cannot wait.
-    pub(super) fn rest(&mut self, until: Time) -> Result<(), Error> {
+    pub(super) fn rest(&mut self, more: bool, until: Time) -> Result<(), Error> {
+        let next = self.part.now() + APART;
+        let now = self.clock.now();
+        if next > now {
+            sleep(Duration::from_nanos(next.since(now).as_nanos()));
+        }
         let until = until.min(self.part.next_wakeup()).min(self.peers.next());
         let now = self.clock.now();
-        let waited = if until > now { self.peers.wait(now, until) } else { Ok(()) };
+        let waited = if !more && until > now { self.peers.wait(now, until) } else { Ok(()) };
         waited.map_err(|error| self.peers.refused(error))
     }
 
