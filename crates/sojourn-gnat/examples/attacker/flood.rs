@@ -86,7 +86,7 @@ impl Flood {
         let place = number % PLACES;
         let (side, node) = &self.sides[place % 2];
         let call = &self.strangers[place].call;
-        if number / PLACES % OWN == 0 {
+        if (number / PLACES).is_multiple_of(OWN) {
             return side.send_to(call, node).is_ok();
         }
         let sent = self.sockets[place].send_to(call, node).is_ok();

@@ -222,7 +222,7 @@ fn counters(parts: &mut [Part], flow: usize) -> FlowCounters {
 
 #[test]
 fn nodes_by_themselves_do_what_they_do_in_the_simulation() {
-    let text = include_str!("../../../reproductions/gnat2021/experiments/3-node-system.toml");
+    let text = include_str!("../../../../reproductions/gnat2021/experiments/3-node-system.toml");
     let text = text.replace("\"60 s\"", "\"24 s\"").replace("\"50 s\"", "\"23 s\"");
     let scenario = Scenario::from_toml(&text, builtin()).unwrap();
     let (mut whole, mut parts) = (simulation(&text), parts(&scenario, Links::Kept));
