@@ -11,6 +11,52 @@ use super::Config;
 const SCENARIO: &str =
     include_str!("../../../../../reproductions/gnat2021/experiments/3-node-system.toml");
 
+/// What is written in the place of what, and the error.
+const WRONG: [(&str, &str, &str); 14] = [
+    ("emulate", "", ""),
+    ("status =", "statu =", "1.toml: statu: unknown key 'statu'; did you mean 'status'? allowed: "),
+    (
+        "\"127.0.0.1:7101\"",
+        "\"here\"",
+        "1.toml: listen: \"here\" given; expected an IP address and a port, such as \"192.0.2.1:7100\" or \"[2001:db8::1]:7100\"",
+    ),
+    (
+        "\"127.0.0.1:9464\"",
+        "\"0.0.0.0:9464\"",
+        "1.toml: metrics: 0.0.0.0:9464 is not of the loopback, where nobody else reads it; give \"127.0.0.1:9464\"",
+    ),
+    ("\"1\"", "\"4\"", "1.toml: node: unknown overlay node '4'; allowed: 1, 2, 3"),
+    ("\"three", "\"four", "four.toml: No such file or directory (os error 2)"),
+    ("\"1.key\"", "\"none.key\"", "none.key: No such file or directory (os error 2)"),
+    ("\"2\"", "\"4\"", "1.toml: peers.0.node: unknown neighbour '4'; allowed: 2, 3"),
+    ("\"3\"", "\"2\"", "1.toml: peers.1.node: '2' is peers.0 already; leave one of them out"),
+    (
+        ":7102",
+        ":0",
+        "1.toml: peers.0.address: 127.0.0.1:0 given; nobody is there; give the address and the port at which it listens",
+    ),
+    (
+        ":7102",
+        ":7101",
+        "1.toml: peers.0.address: 127.0.0.1:7101 given; this node listens there; give the neighbour's",
+    ),
+    (
+        "127.0.0.1:7102",
+        "192.0.2.2:7102",
+        "1.toml: peers.0.address: 192.0.2.2:7102 given; listen = \"127.0.0.1:7101\", of the loopback, cannot send there; listen = \"0.0.0.0:7101\" can",
+    ),
+    (
+        "127.0.0.1:7102",
+        "[::1]:7102",
+        "1.toml: peers.0.address: [::1]:7102 given; listen = \"127.0.0.1:7101\", of the other IP version, cannot send there; listen = \"[::]:7101\" can",
+    ),
+    (
+        "\n[[peers]]\nnode = \"3\"\n",
+        "\n#",
+        "1.toml: peers: '3' is missing, to which a link of '1' leads; add [[peers]] with node and key",
+    ),
+];
+
 /// The configuration of node 1 of the report's three, with the keys that it needs beside it.
 fn written(folder: &Path) -> String {
     write(folder.join("three.toml"), SCENARIO).unwrap();
@@ -57,64 +103,20 @@ fn what_is_wrong_is_told_with_the_remedy() {
         lines.nth(nth).unwrap().to_owned()
     };
     let keys = [line("key", 1), line("key", 2)];
-    for (from, to, expected) in [
-        ("emulate", "", ""),
+    let keys = keys.each_ref().map(String::as_str);
+    let of_keys = [
         (
-            "status =",
-            "statu =",
-            "1.toml: statu: unknown key 'statu'; did you mean 'status'? allowed: ",
-        ),
-        (
-            "\"127.0.0.1:7101\"",
-            "\"here\"",
-            "1.toml: listen: \"here\" given; expected an IP address and a port, such as \"192.0.2.1:7100\" or \"[2001:db8::1]:7100\"",
-        ),
-        (
-            "\"127.0.0.1:9464\"",
-            "\"0.0.0.0:9464\"",
-            "1.toml: metrics: 0.0.0.0:9464 is not of the loopback, where nobody else reads it; give \"127.0.0.1:9464\"",
-        ),
-        ("\"1\"", "\"4\"", "1.toml: node: unknown overlay node '4'; allowed: 1, 2, 3"),
-        ("\"three", "\"four", "four.toml: No such file or directory (os error 2)"),
-        ("\"1.key\"", "\"none.key\"", "none.key: No such file or directory (os error 2)"),
-        ("\"2\"", "\"4\"", "1.toml: peers.0.node: unknown neighbour '4'; allowed: 2, 3"),
-        ("\"3\"", "\"2\"", "1.toml: peers.1.node: '2' is peers.0 already; leave one of them out"),
-        (
-            ":7102",
-            ":0",
-            "1.toml: peers.0.address: 127.0.0.1:0 given; nobody is there; give the address and the port at which it listens",
-        ),
-        (
-            ":7102",
-            ":7101",
-            "1.toml: peers.0.address: 127.0.0.1:7101 given; this node listens there; give the neighbour's",
-        ),
-        (
-            "127.0.0.1:7102",
-            "192.0.2.2:7102",
-            "1.toml: peers.0.address: 192.0.2.2:7102 given; listen = \"127.0.0.1:7101\", of the loopback, cannot send there; listen = \"0.0.0.0:7101\" can",
-        ),
-        (
-            "127.0.0.1:7102",
-            "[::1]:7102",
-            "1.toml: peers.0.address: [::1]:7102 given; listen = \"127.0.0.1:7101\", of the other IP version, cannot send there; listen = \"[::]:7101\" can",
-        ),
-        (
-            &keys[0],
+            keys[0],
             "key = \"no\"",
             "1.toml: peers.0.key: no public key: expected 32 bytes in base64, as `sojourn-sliq key FILE` prints them",
         ),
         (
-            &keys[0],
-            &keys[1],
+            keys[0],
+            keys[1],
             "1.toml: peers.1.key: the same as of peers.0; each node has a key of its own",
         ),
-        (
-            "\n[[peers]]\nnode = \"3\"\n",
-            "\n#",
-            "1.toml: peers: '3' is missing, to which a link of '1' leads; add [[peers]] with node and key",
-        ),
-    ] {
+    ];
+    for (from, to, expected) in WRONG.into_iter().chain(of_keys) {
         let told = read(folder.path(), &right.replacen(from, to, 1)).err().unwrap_or_default();
         assert!(told.starts_with(expected), "{told}\n{expected}");
         assert_eq!(told.is_empty(), expected.is_empty(), "{from}");

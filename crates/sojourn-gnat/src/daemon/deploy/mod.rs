@@ -44,7 +44,7 @@ pub fn deploy(options: &DeployOptions) -> Result<(), Error> {
         configs.push(config(&nodes, place, &keys, Path::new(name), &folder)?);
     }
     for (node, config) in nodes.names().zip(&configs) {
-        folder.write(&format!("{node}.toml"), config)?;
+        folder.write(format!("{node}.toml"), config)?;
     }
     folder.write(name, &text)?;
     let out = options.out.display();
