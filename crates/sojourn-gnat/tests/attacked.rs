@@ -27,7 +27,7 @@ use phase::{Phase, phase, told};
 
 /// A flow of datagrams, eight of which are sent in 10 ms.
 const OVERLAY: &str = r#"
-duration = "1 h"
+duration = "60 min"
 sample_interval = "1 s"
 [topology]
 kind = "graph"

@@ -28,9 +28,10 @@ pub(crate) enum Attack {
     Flood,
 }
 
-/// All of them.
+/// All of them. A much longer delay is taken for a queue, as where a way becomes longer, until the
+/// least RTT is ten seconds old: `delay 50ms` on a way of 0.1 ms leaves a quarter until then.
 pub(crate) const ALL: [&str; 8] =
-    ["drop 5%", "delay 50ms", "reorder", "replay", "cut 5%", "change 5%", "inject", "flood"];
+    ["drop 5%", "delay 5ms", "reorder", "replay", "cut 5%", "change 5%", "inject", "flood"];
 
 impl FromStr for Attack {
     type Err = String;

@@ -72,17 +72,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{:10} {:>12} {:>10} {:>5} {:>5}  refused",
         heads[0], heads[1], heads[2], heads[3], heads[4]
     );
-    tell(&peace, peace.goodput);
+    tell(Attack::None, &peace, peace.goodput);
     for attack in attacks {
-        tell(&phase(&between, &options.status, attack, lasts)?, peace.goodput);
+        tell(attack, &phase(&between, &options.status, attack, lasts)?, peace.goodput);
     }
     Ok(())
 }
 
-fn tell(phase: &Phase, of: f64) {
+fn tell(attack: Attack, phase: &Phase, of: f64) {
     let refused = phase.refused.iter().map(|(reason, count)| format!("{reason} {count}"));
     let refused: Vec<_> = refused.collect();
     let share = 100.0 * phase.goodput / of;
-    let Phase { attack, attacked, anew, lost, .. } = phase;
+    let Phase { attacked, anew, lost, .. } = phase;
     println!("{attack:10} {attacked:12} {share:8.1} % {anew:5} {lost:5}  {}", refused.join(", "));
 }

@@ -35,9 +35,7 @@ pub(crate) struct Told {
 /// What became of a phase.
 #[derive(Clone, Debug)]
 pub(crate) struct Phase {
-    /// What was done.
-    pub(crate) attack: Attack,
-    /// To how many datagrams.
+    /// How many datagrams were attacked.
     pub(crate) attacked: u64,
     /// Packets delivered in a second.
     pub(crate) goodput: f64,
@@ -101,7 +99,6 @@ pub(crate) fn phase(
         (more > 0).then_some((reason, more))
     };
     Ok(Phase {
-        attack,
         attacked,
         goodput: (after.delivered - before.delivered) as f64 / (after.at - before.at).max(1e-3),
         anew: before.ages.iter().zip(&after.ages).filter(|(before, after)| after < before).count(),
