@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+import sojourn
 from conftest import Command
 from fake_commands import made
 from sojourn.backends.kernel import On
-from sojourn.errors import LackError, ScenarioError
+from sojourn.errors import LackError, ScenarioError, SojournError
 from sojourn.fidelity import campaign as module
 from sojourn.fidelity import draw, table
 from sojourn.fidelity.asked import AQMS, Asked
@@ -232,6 +233,8 @@ def test_a_campaign_as_a_user_types_it(
     assert told["shares"][0]["cells"] == 4
     assert told["worst"] == told["partings"] == []
     assert made(notes) == 4
+    with pytest.raises(SojournError, match=r"its tables are cells\.csv and partings\.csv"):
+        sojourn.open(tmp_path / "out")
     refused = faked("fidelity", "--cells", 2, "--seed", 3, "--out", "out")
     assert refused.returncode == 2
     assert "holds another fidelity campaign: --queue was fifo, here it is drawn" in refused.stderr
