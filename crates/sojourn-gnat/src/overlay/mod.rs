@@ -58,7 +58,8 @@
 //! Observes: `depth.N`, `zombies.N` (bytes, for node N), `packets.N`, `window.N` (s); `capacity.N`
 //! (bit/s), `latency.N` (mean, s), `rtt.N` (s), `works.N` for neighbour N; `flow_admitted.N`,
 //! `flow_refused.N` for datagram flow N that begins here; `admitted`, `delivered`, `expired`,
-//! `refused`, `held`, `copied` (packets).
+//! `refused`, `held`, `copied` (packets). A node that is a program also observes `clock.N` (s, by which
+//! neighbour N's clock is ahead) and `lost.N` (packets that a connection held when it began anew).
 
 mod admission;
 mod config;
