@@ -64,11 +64,10 @@ impl Egress {
     /// Takes a packet while the transmitter is idle: returns the one to transmit now, if there is
     /// one.
     #[inline]
-    pub fn pass(&mut self, now: Time, mut packet: Packet) -> Option<Packet> {
+    pub fn pass(&mut self, now: Time, packet: &Packet) -> Option<Packet> {
         if self.can_bypass && self.waiting == 0 && self.device.is_empty() {
-            packet.enqueued_at = now;
             self.count_sojourn(Span::ZERO);
-            return Some(packet);
+            return Some(Packet { enqueued_at: now, ..*packet });
         }
         self.enqueue(now, packet);
         self.dequeue(now)
@@ -76,8 +75,8 @@ impl Egress {
 
     /// Takes a packet while the transmitter is busy.
     #[inline]
-    pub fn enqueue(&mut self, now: Time, mut packet: Packet) {
-        packet.enqueued_at = now;
+    pub fn enqueue(&mut self, now: Time, packet: &Packet) {
+        let packet = Packet { enqueued_at: now, ..*packet };
         if self.can_bypass && self.waiting == 0 && self.device.len() < self.device_limit {
             self.count_sojourn(Span::ZERO);
             self.device.push_back(packet);
@@ -92,9 +91,11 @@ impl Egress {
     /// The next packet to transmit, if any.
     #[inline]
     pub fn dequeue(&mut self, now: Time) -> Option<Packet> {
-        if self.device_limit == 0 {
-            return self.draw(now);
-        }
+        if self.device_limit == 0 { self.draw(now) } else { self.dequeue_device(now) }
+    }
+
+    #[inline(never)]
+    fn dequeue_device(&mut self, now: Time) -> Option<Packet> {
         let packet = self.device.pop_front().or_else(|| self.draw(now));
         self.fill_device(now);
         packet
@@ -102,6 +103,13 @@ impl Egress {
 
     #[inline]
     fn fill_device(&mut self, now: Time) {
+        if self.device_limit > 0 {
+            self.draw_to_device(now);
+        }
+    }
+
+    #[inline(never)]
+    fn draw_to_device(&mut self, now: Time) {
         while self.device.len() < self.device_limit
             && let Some(packet) = self.draw(now)
         {
@@ -111,7 +119,7 @@ impl Egress {
 
     /// Takes a packet out of the discipline. Also called when nothing waits: some control laws
     /// observe that the queue is empty.
-    #[inline]
+    #[inline(always)] // once per packet
     fn draw(&mut self, now: Time) -> Option<Packet> {
         let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
         let packet = dispatch!(&mut self.discipline, queue => queue.dequeue(now, cx));

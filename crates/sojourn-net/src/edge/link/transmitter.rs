@@ -54,7 +54,7 @@ impl Transmitter {
 
     /// A packet enters the queue.
     #[inline]
-    pub fn offer(&mut self, now: Time, packet: Packet) {
+    pub fn offer(&mut self, now: Time, packet: &Packet) {
         self.clock = now;
         if !self.is_idle() {
             self.egress.enqueue(now, packet);
