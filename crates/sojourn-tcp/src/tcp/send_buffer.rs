@@ -241,6 +241,7 @@ impl SendBuffer {
 
     /// Removes `bytes` from the front, `joined` to those before in a large segment or not; returns
     /// when the first was written.
+    #[inline]
     pub(super) fn cut(&mut self, now: Time, bytes: u32, joined: bool) -> Time {
         while self.accepted_first.1 <= self.cut
             && let Some(next) = self.later.pop_front()
@@ -273,6 +274,7 @@ impl SendBuffer {
     }
 
     /// Whether all that will ever be offered has been acknowledged.
+    #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.closed && self.acked >= self.offered
     }
