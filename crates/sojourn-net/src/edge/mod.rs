@@ -119,7 +119,7 @@ impl Edge {
     }
 
     /// When [`Edge::poll_into`] should be called next, if at all.
-    #[inline]
+    #[inline(always)] // once per event
     pub fn next_wakeup(&self) -> Option<Time> {
         match self {
             Edge::Link(link) => link.next_wakeup(),

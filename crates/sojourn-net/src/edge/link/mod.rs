@@ -78,7 +78,7 @@ impl Link {
     }
 
     /// A packet enters the link.
-    #[inline]
+    #[inline(always)] // once per packet and link
     pub fn offer(&mut self, now: Time, packet: &Packet) {
         self.offered.add(packet);
         self.catch_up(now);

@@ -104,10 +104,11 @@ impl Pipe {
     /// Moves the first packet into `packet` if it has arrived.
     #[inline]
     pub(super) fn pop(&mut self, now: Time, packet: &mut Packet) -> bool {
-        match self.packets.front() {
-            Some((_, first)) if self.next <= now => *packet = *first,
-            _ => return false,
+        if self.next > now {
+            return false;
         }
+        let Some((_, first)) = self.packets.front() else { return false };
+        *packet = *first;
         self.packets.pop_front();
         self.look_ahead();
         true

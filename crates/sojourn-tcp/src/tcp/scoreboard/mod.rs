@@ -135,7 +135,7 @@ impl Scoreboard {
     }
 
     /// Adds the next new segment, sent `limited` by the application or not; returns its number.
-    #[inline]
+    #[inline(always)] // once per segment
     pub(super) fn push(
         &mut self,
         payload: u16,
