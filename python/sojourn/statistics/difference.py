@@ -78,10 +78,10 @@ def _test(a: Values, b: Values, resamples: int, *, paired: bool) -> Values:
     a, b = a / largest, b / largest
 
     def mean(differences: Values, axis: int) -> Values:
-        return np.round(np.mean(differences, axis=axis), _DECIMALS)
+        return np.asarray(np.mean(differences, axis=axis)).round(_DECIMALS)
 
     def difference(x: Values, y: Values, axis: int) -> Values:
-        return np.round(np.mean(x, axis=axis) - np.mean(y, axis=axis), _DECIMALS)
+        return np.asarray(np.mean(x, axis=axis) - np.mean(y, axis=axis)).round(_DECIMALS)
 
     return np.asarray(
         permutation_test(
