@@ -132,13 +132,13 @@ impl Egress {
     #[inline(always)] // once per packet
     fn draw(&mut self, now: Time, packet: &mut Packet) -> bool {
         let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
-        let drawn = match dispatch!(&mut self.discipline, queue => queue.dequeue(now, cx)) {
+        let drawn = dispatch!(&mut self.discipline, queue => match queue.dequeue(now, cx) {
             Some(next) => {
                 *packet = next;
                 true
             }
             None => false,
-        };
+        });
         self.changed(now);
         if drawn {
             self.count_sojourn(now.since(packet.enqueued_at));

@@ -50,10 +50,20 @@ impl Pipe {
             None => {
                 let arrival = now + self.delay;
                 self.next = self.next.min(arrival);
-                self.packets.push_back((arrival, *packet));
+                // Where room need not be made, the packet is copied once.
+                if self.packets.len() < self.packets.capacity() {
+                    self.packets.push_back((arrival, *packet));
+                } else {
+                    self.push_beyond(arrival, packet);
+                }
             }
             Some(_) => self.push_varied(now, packet),
         }
+    }
+
+    #[cold]
+    fn push_beyond(&mut self, arrival: Time, packet: &Packet) {
+        self.packets.push_back((arrival, *packet));
     }
 
     #[inline(never)]
