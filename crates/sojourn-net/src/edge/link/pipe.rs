@@ -6,6 +6,7 @@ use super::variation::{Arrival, Variation};
 use crate::packet::Packet;
 use crate::queue::Backlog;
 use crate::record::live::Tap;
+use crate::ring::push;
 use crate::units::{Span, Time};
 
 /// A propagation delay, fixed unless there is a variation.
@@ -50,20 +51,10 @@ impl Pipe {
             None => {
                 let arrival = now + self.delay;
                 self.next = self.next.min(arrival);
-                // Where room need not be made, the packet is copied once.
-                if self.packets.len() < self.packets.capacity() {
-                    self.packets.push_back((arrival, *packet));
-                } else {
-                    self.push_beyond(arrival, packet);
-                }
+                push(&mut self.packets, || (arrival, *packet));
             }
             Some(_) => self.push_varied(now, packet),
         }
-    }
-
-    #[cold]
-    fn push_beyond(&mut self, arrival: Time, packet: &Packet) {
-        self.packets.push_back((arrival, *packet));
     }
 
     #[inline(never)]
