@@ -18,6 +18,8 @@ pub struct Bounds {
     config: Arc<OverlayConfig>,
     /// By the number of a flow, its place among those of the overlay.
     places: Vec<Option<usize>>,
+    /// Whether nodes carry datagrams and connections of applications.
+    applications: bool,
 }
 
 impl Bounds {
@@ -28,7 +30,13 @@ impl Bounds {
         for (place, flow) in config.flows.iter().enumerate() {
             places[flow.flow as usize] = Some(place);
         }
-        Bounds { config, places }
+        Bounds { config, places, applications: false }
+    }
+
+    /// The same where nodes carry datagrams and connections of applications.
+    #[must_use]
+    pub fn with_applications(self) -> Self {
+        Bounds { applications: true, ..self }
     }
 
     /// Whether a node of the overlay can take a message.
