@@ -70,7 +70,7 @@ fn is_known(cargo: &Cargo) {
             let member = (packet.flow - FIRST) >> 24;
             assert!(packet.flow >= FIRST && (member as usize) < MEMBERS);
             if packet.flow != FIRST {
-                assert!((packet.index as usize) < MEMBERS && packet.index != parcel.to.into());
+                assert!((packet.index as usize) < MEMBERS && packet.index != u32::from(parcel.to));
             }
         }
         Cargo::Copies(copies) => {

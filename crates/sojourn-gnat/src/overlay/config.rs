@@ -4,7 +4,7 @@
 use std::net::Ipv4Addr;
 use std::ops::Deref;
 
-use super::message::DATAGRAMS;
+use super::numbers::DATAGRAMS;
 use crate::ServiceSpec;
 use sojourn_base::units::Time;
 use sojourn_net::multicast::{Groups, Receiver, Stream};

@@ -25,6 +25,7 @@
 //! | part | module |
 //! | --- | --- |
 //! | messages between nodes, and their sizes | `message` |
+//! | numbers of applications' flows | `numbers` |
 //! | datagrams and connections of applications, for a node that is a program | `applications` |
 //! | links, hops and latencies; gradients; advertisements | `routing` |
 //! | queues, their advertised depths, zombies, relief of starvation | `queue` |
@@ -70,6 +71,7 @@ mod link;
 mod members;
 pub mod message;
 mod node;
+mod numbers;
 mod orders;
 mod params;
 mod proxy;

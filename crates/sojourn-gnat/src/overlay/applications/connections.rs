@@ -8,7 +8,8 @@ use super::Event;
 use super::connection::{Connection, Fate, RESET, signal};
 use super::pipe::Pipe;
 use super::shared::{Applications, Asked};
-use crate::overlay::message::{Carried, Parcel, opener};
+use crate::overlay::message::{Carried, Parcel};
+use crate::overlay::numbers::opener;
 use sojourn_base::packet::{Direction, Flags, Header};
 use sojourn_base::units::{Span, Time};
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::pipe::Pipe;
 use super::{ApplicationCounts, DatagramKey, Event, Opening, To, records};
 use crate::ServiceSpec;
-use crate::overlay::message::{FIRST_APPLICATION, SERIALS};
+use crate::overlay::numbers::{FIRST_APPLICATION, SERIALS};
 
 /// Datagrams that wait for the node, and events that wait for the daemon, beyond which datagrams are
 /// refused.

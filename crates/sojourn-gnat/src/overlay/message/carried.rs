@@ -3,23 +3,11 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::overlay::numbers::DATAGRAMS;
 use sojourn_base::packet::{Header, Opaque, Packet};
 
-/// Numbers of applications' flows begin here: above them, the member that has opened the flow (6 bits),
-/// and its serial number (24).
-pub(crate) const FIRST_APPLICATION: u32 = 1 << 30;
-/// Serial numbers are below this; none is zero.
-pub(crate) const SERIALS: u32 = 1 << 24;
-/// The flow of all applications' datagrams, between nodes.
-pub(crate) const DATAGRAMS: u32 = FIRST_APPLICATION;
 /// Bytes of the shortest IP header.
 pub(crate) const SHORTEST: usize = 20;
-
-/// The member that has opened an application's connection, if the number is one's.
-pub(crate) fn opener(flow: u32) -> Option<u16> {
-    let rest = flow.checked_sub(FIRST_APPLICATION)?;
-    (rest < FIRST_APPLICATION && rest % SERIALS != 0).then_some((rest / SERIALS) as u16)
-}
 
 /// A packet, and its bytes if it is an application's. Simulated packets have none.
 #[derive(Clone, Debug, Default)]

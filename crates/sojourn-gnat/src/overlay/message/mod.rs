@@ -8,7 +8,7 @@ mod parcel;
 mod wire;
 
 pub use carried::Carried;
-pub(crate) use carried::{DATAGRAMS, FIRST_APPLICATION, SERIALS, SHORTEST, opener};
+pub(crate) use carried::SHORTEST;
 pub use copies::{Copies, NUMBER_AND_SET};
 pub use depths::Depths;
 pub use link_state::{Delay, LinkState};

@@ -6,9 +6,8 @@
 use std::sync::Arc;
 
 use crate::overlay::config::{FlowTransport, OverlayConfig, OverlayFlow};
-use crate::overlay::message::{
-    Cargo, Copies, Depths, FIRST_APPLICATION, LinkState, Parcel, opener,
-};
+use crate::overlay::message::{Cargo, Copies, Depths, LinkState, Parcel};
+use crate::overlay::numbers::{FIRST_APPLICATION, opener};
 use sojourn_base::packet::{Direction, Flags, Header, Packet};
 
 /// Largest share of missing packets that a report tells, in per cent.

@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use super::bytes::{Reader, of_time};
 use super::header;
-use crate::overlay::message::{
-    Carried, Copies, NUMBER, NUMBER_AND_SET, Parcel, SHORTEST, TIMED, opener,
-};
+use crate::overlay::message::{Carried, Copies, NUMBER, NUMBER_AND_SET, Parcel, SHORTEST, TIMED};
+use crate::overlay::numbers::opener;
 use sojourn_base::packet::{Header, Packet};
 use sojourn_base::units::Time;
 

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::ServiceSpec;
 use crate::overlay::config::{FlowTransport, OverlayConfig, OverlayFlow};
-use crate::overlay::message::{Carried, Copies, Delay, Depths, LinkState, Parcel, opener};
+use crate::overlay::message::{Carried, Copies, Delay, Depths, LinkState, Parcel};
+use crate::overlay::numbers::opener;
 use sojourn_base::packet::{
     Datagram, Direction, Ecn, FiveTuple, Flags, Header, Opaque, Packet, SackBlock, TcpAck,
     TcpSegment, Way,
