@@ -20,11 +20,18 @@
 //! | one end of it; all of a node | `connection`, `connections` |
 //! | flows of datagrams | `datagrams` |
 
+mod bytes;
+mod connection;
+mod connections;
+mod datagrams;
 mod pipe;
 mod records;
 mod shared;
 
+pub(super) use connections::Connections;
+pub(super) use datagrams::Datagrams;
 pub use shared::Applications;
+pub(super) use shared::Outgoing;
 
 /// Where datagrams go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

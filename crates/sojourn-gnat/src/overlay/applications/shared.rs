@@ -37,7 +37,7 @@ pub(super) struct Inner {
     datagrams: VecDeque<Outgoing>,
     /// Flows for which the node has something to do.
     touched: BTreeSet<u32>,
-    events: VecDeque<Event>,
+    pub events: VecDeque<Event>,
     pub counts: ApplicationCounts,
 }
 
