@@ -198,9 +198,13 @@ impl Setup<'_> {
             let waits = peers.also(programs.descriptor());
             waits.map_err(|error| peers.refused(error))?;
         }
+        let bounds = match &programs {
+            Some(_) => Bounds::new(overlay).with_applications(),
+            None => Bounds::new(overlay),
+        };
         Ok(Turning {
             programs,
-            translator: Translator::new(Bounds::new(overlay), times),
+            translator: Translator::new(bounds, times),
             part,
             peers,
             ways,
@@ -209,6 +213,15 @@ impl Setup<'_> {
             bytes: Vec::new(),
             restarted: Vec::new(),
         })
+    }
+
+    /// The overlay with the groups of programs.
+    fn overlay(&self, reached: &Reached) -> Result<OverlayConfig, Error> {
+        let gift = self.scenario.gift().map_err(Error::config(&self.config.overlay))?;
+        let known = gift.nodes.get::<OverlayConfig>();
+        drop(gift);
+        let known = known.and_then(Arc::into_inner).unwrap_or_default();
+        Ok(known.with_application_groups(&reached.groups()))
     }
 
     fn reached(&self) -> Option<Reached> {
@@ -259,7 +272,7 @@ impl Setup<'_> {
         given.give(Arc::new(LARGEST));
         if let Some(reached) = reached {
             given.give(Arc::new(reached.applications()));
-            given.give(Arc::new(reached.groups()));
+            given.give(Arc::new(self.overlay(reached)?));
         }
         let since = unix().as_secs().saturating_sub(FIRST_SECOND);
         given.give(Arc::new(LastNumber((ADVERTISED * since) as u32)));
