@@ -18,6 +18,8 @@ pub(super) struct Ack {
     pub cum_acked: u32,
     /// Congestion echo.
     pub ece: bool,
+    /// SCE echo.
+    pub esce: bool,
     /// It carries a D-SACK.
     pub dsack: bool,
     /// The D-SACK was for the tail loss probe.
@@ -74,6 +76,7 @@ impl Sender {
         let mut ack = Ack {
             advanced: packet.next > self.board.una(),
             ece: self.congestion_echo(packet),
+            esce: packet.flags.has(Flags::ESCE),
             ..Ack::default()
         };
         ack.window_update = self.update_peer_window(packet);
@@ -141,7 +144,7 @@ impl Sender {
             delivered_ce: u64::from(self.delivery.delivered_ce),
             total_lost: u64::from(self.delivery.lost),
             ece: ack.ece,
-            esce: packet.flags.has(Flags::ESCE),
+            esce: ack.esce,
             app_limited: self.delivery.app_limited(),
             ack_delayed: self.maybe_delayed(ack, &rate),
             rate,

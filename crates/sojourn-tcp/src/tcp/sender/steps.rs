@@ -31,6 +31,7 @@ impl Sender {
                 rtt,
                 in_flight: self.delivery.delivered - sampled.unwrap_or(0),
                 ece: ack.ece,
+                esce: ack.esce,
                 window_update: ack.window_update,
                 slow_path: !ack.advanced || has_sacks || ack.ece || ack.window_update,
             };
