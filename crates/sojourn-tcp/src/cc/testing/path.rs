@@ -229,7 +229,9 @@ impl<C: Registered> Path<C> {
             Measured { cum_acked: acked + lost, rtt, ece: marked, ..Measured::default() };
         let state = self.reduction.map_or(CaState::Open, |(state, _)| state);
         let cwnd = self.control.decision().cwnd;
-        let view = SenderView { state, cwnd, ..self.meter.view(self.una, self.next) };
+        let cwnd_limited = true;
+        let seen = self.meter.view(self.una, self.next);
+        let view = SenderView { state, cwnd, cwnd_limited, ..seen };
         show(&mut self.control, self.now, measured, &view);
         self.change_state(lost > 0, marked);
         self.last = AckSample {

@@ -112,20 +112,13 @@ impl Sender {
         if let Some(segments) = rate.delivered {
             self.count_rate(segments, rate.interval);
         }
-        let sample = self.sample(&before, packet, &ack, rtt, rate);
+        let sample = self.sample(&before, &ack, rtt, rate);
         self.steer(now, &ack, &sample);
     }
 
     /// The sample of an ACK for the control.
     #[inline]
-    fn sample(
-        &self,
-        before: &Before,
-        packet: &TcpAck,
-        ack: &Ack,
-        rtt: Option<Span>,
-        rate: RateSample,
-    ) -> AckSample {
+    fn sample(&self, before: &Before, ack: &Ack, rtt: Option<Span>, rate: RateSample) -> AckSample {
         AckSample {
             state: self.recovery.state,
             may_grow: self.may_grow(ack),

@@ -36,6 +36,7 @@ impl Sender {
                 slow_path: !ack.advanced || has_sacks || ack.ece || ack.window_update,
             };
             self.show(now, &Step::Measured(measured));
+            self.consult();
         }
     }
 
