@@ -29,7 +29,7 @@ PYTHONS := python reproductions tools tests benches docs/conf.py
 MODULE = $(subst -,_,$(NAME))
 
 .PHONY: help setup dev demo test build-tests test-core test-package test-long test-cca test-queue test-guides test-core-alone test-wheel check dist lock docs site site-pages test-links compare-ns3 packet-scripts page \
-    bench sliq-speed fuzz fuzz-parsers format conformance live-reference kernel-reference compare-live deny crates renew
+    bench sliq-speed nodes gnat-speed fuzz fuzz-parsers format conformance live-reference kernel-reference compare-live deny crates renew
 
 help:  ## What there is to make
 	@sed -n 's/^\([a-z0-9%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -198,6 +198,15 @@ bench: setup  ## Measure the simulator's speed
 sliq-speed: setup  ## Measure SLIQ over loopback, as 3.1.2 and 3.2.1 of the GNAT report (SECONDS=10, RUNS=3)
 	cargo build --release --quiet -p sojourn-sliq
 	$(BIN)/python benches/sliq.py --seconds $(or $(SECONDS),10) --runs $(or $(RUNS),3)
+
+# Rust alone is needed.
+nodes:  ## Three overlay nodes of the GNAT report as programs, each in a namespace: start them with out/nodes/up
+	cargo build --release --quiet -p sojourn-gnat
+	target/release/sojourn-gnat deploy reproductions/gnat2021/experiments/3-node-system.toml --out out/nodes --namespaces
+
+gnat-speed: setup  ## Measure three overlay nodes in a row over loopback (SECONDS=10, RUNS=3)
+	cargo build --release --quiet -p sojourn-gnat
+	$(BIN)/python benches/gnat_speed.py --seconds $(or $(SECONDS),10) --runs $(or $(RUNS),3)
 
 bench-ns3: setup  ## Compare the speed with ns-3's (Debian: libns3-dev, libgsl-dev)
 	$(BIN)/python benches/ns3.py

@@ -32,6 +32,17 @@ with open("/dev/net/tun", "r+b", buffering=0) as device:
 """
 
 
+#: Two network namespaces that `ip` knows, joined by a link.
+_JOINED = """
+set -e
+PATH=$PATH:/usr/sbin:/sbin
+mount -t tmpfs tmpfs /var/run
+ip netns add a
+ip netns add b
+ip -n a link add link0 type veth peer name link0 netns b
+"""
+
+
 def succeeds(*command: str) -> Probe:
     """A command that does here what tests do."""
 
@@ -115,6 +126,8 @@ CAPABILITIES: dict[str, Probe] = {
     "linux": where(sys.platform == "linux", "another system"),
     # A network namespace of its own and a TUN device in it.
     "live": succeeds("unshare", "--net", "--", sys.executable, "-c", _TUN),
+    # Network namespaces that are joined, as a deployment of overlay nodes has them.
+    "namespaces": succeeds("unshare", "-Urnm", "sh", "-c", _JOINED),
     "user-namespaces": succeeds("unshare", "--user", "--map-root-user", "--", "true"),
     "fewer-rights": succeeds("setpriv", "--bounding-set=-sys_admin", "--", "true"),
     "mount": succeeds("unshare", "--mount", "--", "mount", "-t", "tmpfs", "tmpfs", "/tmp"),
@@ -131,6 +144,7 @@ CAPABILITIES: dict[str, Probe] = {
     "node": programs("node", package="nodejs"),
     "nginx": programs("nginx", package="nginx"),
     "openssl": programs("openssl", package="openssl"),
+    "systemd-analyze": programs("systemd-analyze", package="systemd"),
     "tc": programs("tc", package="iproute2"),
     "tshark": programs("tshark", package="tshark"),
     "site": _site,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Unpack
 from sojourn import backends
 from sojourn.errors import ScenarioError, SojournError
 from sojourn.executors.addresses import of_client
+from sojourn.fidelity import directory as fidelity
 from sojourn.notebook import describe_sweep
 from sojourn.result import Result
 from sojourn.scenario import Scenario, Source, load
@@ -23,6 +24,9 @@ from sojourn.sweeps import directory as place
 from sojourn.sweeps import run, table
 from sojourn.sweeps.expand import plan
 from sojourn.sweeps.stored import StoredSweep
+
+#: Of what is no run and no sweep, and where they are not those of a reproduction.
+_TABLES = {fidelity.KIND: "cells.csv and partings.csv"}
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -118,4 +122,5 @@ def open_directory(directory: str | Path) -> Result | Sweep:
         return Result.of(run_directory.load(path))
     if kind == place.KIND:
         return Sweep(path)
-    raise SojournError(f"{path}: holds a {kind}; its tables are comparison.csv and tables/*.csv")
+    tables = _TABLES.get(kind, "comparison.csv and tables/*.csv")
+    raise SojournError(f"{path}: holds a {kind}; its tables are {tables}")

@@ -61,7 +61,7 @@ class Disk:
         source, place = Path(old).absolute(), Path(new).absolute()
         before = None
         if place.is_file():
-            before = place.read_bytes(), place.stat()
+            before = self._content(place)
         _rename(source, place)
 
         def undo() -> None:
@@ -76,7 +76,7 @@ class Disk:
         if options.get("dir_fd") is not None or not place.is_file() or place.is_symlink():
             _unlink(path, **options)
             return
-        before = place.read_bytes(), place.stat()
+        before = self._content(place)
         _unlink(place)
         self.names.append(({place.parent}, lambda: self._restore(place, *before)))
 
@@ -91,8 +91,13 @@ class Disk:
                 os.truncate(path, draw.randint(0, known.st_size))
         self.settle()
 
-    def _restore(self, place: Path, content: bytes, known: os.stat_result) -> None:
-        was_synced = self.synced.get(known.st_ino) == (known.st_size, known.st_mtime_ns)
+    def _content(self, place: Path) -> tuple[bytes, bool]:
+        """A file's content, and whether that was synced: another file may have its number later."""
+        known = place.stat()
+        is_synced = self.synced.get(known.st_ino) == (known.st_size, known.st_mtime_ns)
+        return place.read_bytes(), is_synced
+
+    def _restore(self, place: Path, content: bytes, was_synced: bool) -> None:
         place.write_bytes(content)
         if was_synced:
             self._note(place.stat())

@@ -142,7 +142,9 @@ class Story:
         disk.faults_arm(b"", 0, -1, 0, 0)
         if self.draw.random() < 0.5:
             self.disk.lose(self.draw)
-        self.check(kind, before, told, done=done)
+        # Whoever opens a directory goes on with a replacement there.
+        with self.disk.watched():
+            self.check(kind, before, told, done=done)
 
     def arm(self) -> None:
         """A fault of the disk, and whether all later calls fail, too: a process that is dead."""
@@ -179,7 +181,7 @@ class Story:
             kept = told if held == kind else self.told
             count = stored() if (OUT / "runs").is_dir() else 0
             assert count >= kept, f"{count} runs are stored, of {kept} that were told"
-            self.told = count
+            self.told = kept
         self.held = held
 
     def calm(self) -> None:

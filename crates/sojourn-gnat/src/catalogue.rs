@@ -1,4 +1,5 @@
-//! The catalogue of this crate's members and of those it depends on, for tests.
+//! The catalogue of this crate's members and of those it depends on, for nodes as programs and
+//! for tests.
 
 use std::sync::{Arc, LazyLock};
 

@@ -2,7 +2,8 @@
 //! of multicast in time slots. Times are integer nanoseconds, rates bit/s, sizes bytes of IP
 //! packets; depths of queues are bytes, or bits where they are a price. A new admission control is
 //! a file in `src/overlay/admission/`, a variant of `Admission` with its branches there, and a name
-//! of `Utility` in `src/service.rs`. It has no sockets and no clock.
+//! of `Utility` in `src/service.rs`. Outside `daemon` it has no sockets and no
+//! clock.
 //!
 //! Two overlay nodes exchange datagrams; the overlay admits what the link can carry:
 //!
@@ -43,8 +44,10 @@ use sojourn_base::registry::Catalogue;
 use sojourn_net::node;
 use sojourn_sim::topology;
 
-#[cfg(test)]
+#[cfg(any(test, feature = "programs"))]
 mod catalogue;
+#[cfg(feature = "programs")]
+pub mod daemon;
 pub mod linkem;
 pub mod overlay;
 #[cfg(test)]
@@ -53,7 +56,7 @@ mod section;
 mod service;
 pub mod slotted;
 
-pub use section::{FlowKeys, ScenarioKeys};
+pub use section::{FlowKeys, ScenarioKeys, check_sizes};
 pub use service::{PortService, PriorityStep, ServiceSpec, Utility};
 
 /// The catalogue with this crate's members.

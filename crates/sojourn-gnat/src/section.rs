@@ -5,18 +5,23 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::overlay::{FlowTransport, Mailboxes, OverlayConfig, OverlayFlow};
+use super::overlay::message::{NUMBER, NUMBER_AND_SET, TIMED};
+use super::overlay::{FlowTransport, Largest, Mailboxes, OverlayConfig, OverlayFlow};
 use super::service::{PortService, ServiceSpec};
 use sojourn_base::error::FieldError;
 use sojourn_base::registry::Entry;
 use sojourn_base::units::Time;
+use sojourn_sim::scenario::Scenario;
 use sojourn_sim::section::multicast::{Joining, SERVICE, TREE, check_rendezvous, members};
 use sojourn_sim::section::{self, Gift, ScenarioSpec, Section, Sections};
 use sojourn_sim::spec::own::{Keys, Place};
 use sojourn_sim::spec::{Flow, FlowSpec};
 use sojourn_sim::topology::Plan;
+use sojourn_sliq::wire::{DATA_LEN, UNDERLAY};
 
 const OVERLAY: &str = "overlay";
+/// The header of data that may be given up: with the first number that is not.
+const DATA_HEADER: usize = DATA_LEN + 4;
 
 /// Keys of the scenario.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -118,6 +123,36 @@ impl Section for Services {
     }
 }
 
+/// Checks that packets of flows that the overlay carries fit into datagrams of this size: longer ones
+/// would be cut into fragments, or refused by the system, and lost one by one.
+///
+/// # Errors
+/// Names the flow's `mss`, and the largest that fits.
+pub fn check_sizes(scenario: &Scenario, largest: Largest) -> Result<(), FieldError> {
+    for flow in scenario.flows_expanded() {
+        let Some(service) = flow.spec.own.get::<FlowKeys>().service else { continue };
+        // TCP between nodes has segments that always fit.
+        if flow.spec.transport.kind != "udp" {
+            continue;
+        }
+        let more = match service {
+            ServiceSpec { group: Some(_), .. } => NUMBER_AND_SET,
+            ServiceSpec { deadline: Some(_), .. } => TIMED,
+            _ => NUMBER,
+        };
+        let around = DATA_HEADER + (more + UNDERLAY) as usize;
+        let most = largest.0.saturating_sub(around);
+        if flow.spec.mss as usize > most {
+            let given = flow.spec.mss;
+            let message = format!(
+                "{given} given; allowed: up to {most}, so that datagrams between nodes fit into a link's packets"
+            );
+            return Err(FieldError::new(format!("{}.mss", flow.field()), message));
+        }
+    }
+    Ok(())
+}
+
 fn ranges(services: &[PortService]) -> Result<Vec<(u16, u16)>, FieldError> {
     let range = |(index, service): (usize, &PortService)| {
         service.range().ok_or_else(|| {
@@ -184,7 +219,6 @@ mod tests {
 
     use super::*;
     use sojourn_net::multicast::Groups;
-    use sojourn_sim::scenario::Scenario;
 
     fn link(to: &str) -> Value {
         json!({ "id": to, "from": "1", "to": to, "rate": "10 Mbit/s", "delay": "5 ms" })
@@ -216,6 +250,25 @@ mod tests {
             [nodes.get::<OverlayConfig>().is_some(), nodes.get::<Groups>().is_some()]
         });
         assert_eq!(given, [[true, false], [false, true]]);
+    }
+
+    #[test]
+    fn a_flow_whose_packets_fit_no_datagram_is_refused() {
+        let node = |id: &str| json!({ "id": id, "kind": OVERLAY });
+        let of = |mss: u32, service: Value| {
+            let traffic = json!({ "kind": "cbr", "rate": "1 Mbit/s" });
+            let flow = json!({ "from": "1", "to": "2", "transport": "udp", "mss": mss,
+                "traffic": traffic, "service": service });
+            let nodes = ["1", "2"].map(node);
+            let scenario = json!({ "duration": "1 s", "flows": [flow],
+                "topology": { "kind": "graph", "nodes": nodes, "links": [link("2")] } });
+            let scenario = Scenario::from_json(&scenario, builtin()).unwrap();
+            check_sizes(&scenario, Largest(1_440)).map_err(|error| error.field)
+        };
+        let timed = json!({ "deadline": "50 ms" });
+        assert_eq!([of(1_388, json!({})), of(1_368, timed.clone())], [Ok(()), Ok(())]);
+        let refused = Err("flows.0.mss".to_owned());
+        assert_eq!([of(1_389, json!({})), of(1_369, timed)], [refused.clone(), refused]);
     }
 
     #[test]

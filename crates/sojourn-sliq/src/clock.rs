@@ -7,6 +7,8 @@ use sojourn_base::units::Time;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clock {
     correction: u32,
+    /// Whether both ends have a clock in common from elsewhere.
+    shown: bool,
 }
 
 impl Clock {
@@ -15,9 +17,22 @@ impl Clock {
         micros(now).wrapping_add(self.correction).max(1)
     }
 
-    /// Adjusts the clock to the other end's, whose stamp answers our uncorrected one.
+    /// Adjusts the clock to the other end's, whose stamp answers our uncorrected one; not if it shows
+    /// another one.
     pub(crate) fn follow(&mut self, theirs: u32, ours: u32) {
-        self.correction = theirs.wrapping_sub(ours);
+        if !self.shown {
+            self.correction = theirs.wrapping_sub(ours);
+        }
+    }
+
+    /// Shows a clock that is this many microseconds ahead of the connection's times.
+    pub(crate) fn show(&mut self, ahead: u32) {
+        *self = Clock { correction: ahead, shown: true };
+    }
+
+    /// Whether it shows another clock than the connection's times.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.shown
     }
 }
 

@@ -58,6 +58,8 @@ pub(crate) struct OneWayDelay {
     count: u32,
     least: (i64, i64),
     end: Time,
+    /// Of the same packets.
+    pub clocks: ClockDifference,
 }
 
 impl OneWayDelay {
@@ -83,6 +85,36 @@ impl OneWayDelay {
     }
 }
 
+/// Difference of the two ends' clocks: half that of the least differences between arrival and
+/// sending in either direction, in the present period and the one before. It is right to half the
+/// difference of the least delays of the two directions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClockDifference {
+    /// From the peer and to it, in microseconds: of this period, and of the last one.
+    least: [[Option<i64>; 2]; 2],
+    end: Time,
+}
+
+impl ClockDifference {
+    /// A packet of the peer arrived with difference of clocks `local`; the peer measured `remote` in
+    /// the other direction, if it tells that.
+    pub(crate) fn on_packet(&mut self, now: Time, local: i64, remote: Option<i64>) {
+        if now >= self.end {
+            self.end = now + DELAY_PERIOD;
+            self.least = [[None; 2], self.least[0]];
+        }
+        for (least, sample) in self.least[0].iter_mut().zip([Some(local), remote]) {
+            *least = (*least).into_iter().chain(sample).min();
+        }
+    }
+
+    /// By how many microseconds the peer's clock is ahead of this one, if that is known.
+    pub(crate) fn ahead(&self) -> Option<i64> {
+        let [from, to] = [0, 1].map(|way| self.least.iter().filter_map(|least| least[way]).min());
+        Some((to? - from?) / 2)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +131,21 @@ mod tests {
         assert_eq!(feed(1_999, 400, 500), 0.0, "too soon");
         assert_eq!(feed(2_000, 400, 500), 0.0, "a duplicate");
         assert_eq!(feed(2_001, 400 + 30, 500 + 40), 1.0 - 330.0 / 440.0);
+    }
+
+    #[test]
+    fn clocks_differ_by_half_the_difference_of_the_least_delays() {
+        let (mut clocks, at) = (ClockDifference::default(), |s| Time::ZERO + Span::from_secs(s));
+        assert_eq!(clocks.ahead(), None);
+        // The peer is 3 ms ahead, the delay 10 ms or, with a queue, more.
+        for (local, remote) in [(12_000, None), (7_000, Some(18_000)), (9_000, Some(13_000))] {
+            clocks.on_packet(at(0), local, remote);
+        }
+        assert_eq!(clocks.ahead(), Some(3_000));
+        clocks.on_packet(at(10), 50_000, Some(60_000));
+        assert_eq!(clocks.ahead(), Some(3_000), "what was found is not forgotten at once");
+        clocks.on_packet(at(20), 5_000, Some(15_000));
+        assert_eq!(clocks.ahead(), Some(5_000), "clocks drift");
     }
 
     #[test]

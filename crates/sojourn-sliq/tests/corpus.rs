@@ -18,7 +18,9 @@ fn connection_keeps_its_law() {
 
 #[test]
 fn secure_keeps_its_law() {
-    kept::each("secure", secure::check);
+    kept::each("secure", |bytes| {
+        secure::check(bytes);
+    });
 }
 
 #[test]

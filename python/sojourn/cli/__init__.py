@@ -32,6 +32,7 @@ COMMANDS = {
     "reproduce": ("sojourn.cli.reproduce", "Run a published evaluation."),
     "evaluate": ("sojourn.cli.evaluate", "Put controls through CCPerf's experiments."),
     "conformance": ("sojourn.cli.conformance", "Hold controls, queues and others to the suite."),
+    "fidelity": ("sojourn.cli.fidelity", "Say how often random scenarios do as Linux."),
     "explain": ("sojourn.cli.explain", "Say why the numbers of a run are so."),
     "plot": ("sojourn.cli.plot", "Draw a metric of a run or a sweep."),
     "report": ("sojourn.cli.report", "Write a static HTML report."),

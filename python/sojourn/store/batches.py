@@ -26,7 +26,7 @@ from sojourn.disk import read, scan
 from sojourn.errors import SojournError
 from sojourn.literal import printable
 from sojourn.store import lease
-from sojourn.store.files import clear_partial, write_atomically
+from sojourn.store.files import clear_partial, sync, write_atomically
 from sojourn.store.location import is_remote, local
 
 DIRECTORY = "runs"
@@ -119,8 +119,12 @@ class Batches:
                 path.unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Clears up what a killed writer left: partial files, and files merged already."""
+        """Clears up what a killed writer left: partial files, and files merged already. What it has
+        written and could not sync is on the disk from now on, and may be told as stored.
+        """
         self.remove_partial()
+        if not is_remote(self.directory) and self.directory.exists():
+            sync(self.directory)
         for path in set(self._files()).difference(self.whole()):
             path.unlink(missing_ok=True)
 

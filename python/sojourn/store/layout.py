@@ -25,6 +25,7 @@ OURS = (
     *("qlog/*.sqlog", "sim-*/qlog/*.sqlog"),
     *("metrics_*.parquet", "summary.csv", "comparison.csv", "deadlines.csv", "capacity.json"),
     *("replay.csv", "replay.md"),
+    *("cells.csv", "partings.csv", "worst/*.toml"),
     *("runs/*.parquet", "samples/*.parquet", "quarantine/*.parquet"),
     *("backends.csv", "sim-*/*.parquet", "live-*/*.parquet", "kernel-*/*.parquet"),
     *("sim-*/*.json", "live-*/*.json", "kernel-*/*.json"),

@@ -31,6 +31,7 @@ _NEEDED: dict[str, dict[str, type]] = {
     "evaluation": {"suite": dict, "controls": list, "against": list},
     "comparison": {"a": str, "b": str},
     "capacity": {"links": list},
+    "fidelity campaign": {"asked": dict, "origin": dict},
 }
 
 

@@ -75,7 +75,7 @@ fn payloads(file: &[u8], name: &str) -> Vec<Vec<u8>> {
         assert_eq!(packet[9], 17, "UDP");
         let datagram = decode::<Bytes>(&packet[UNDERLAY as usize..]).unwrap();
         let Datagram::Message(message) = datagram else { return Vec::new() };
-        message.data.map(|(_, Bytes(payload))| payload.into()).unwrap_or_default()
+        message.data.map(|(_, Bytes(payload))| payload).unwrap_or_default()
     });
     payloads.collect()
 }

@@ -44,6 +44,12 @@ pub struct OverlayFlow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LastNumber(pub u32);
 
+/// Bytes of the largest datagram between two nodes; without it, that of SLIQ. Where datagrams are
+/// sealed, the seal takes some. It bounds what is added to a packet; a packet that is too long by
+/// itself is refused by [`check_sizes`](crate::check_sizes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Largest(pub usize);
+
 /// Members and flows of an overlay.
 #[derive(Debug, Default)]
 pub struct OverlayConfig {

@@ -55,9 +55,11 @@
 //! report gets nothing, where the report has it served; the delays of the links there are ours,
 //! since none are printed.
 //!
-//! Observes: `depth.N`, `zombies.N` (bytes, for node N), `window.N` (s); `capacity.N` (bit/s),
-//! `latency.N` (mean, s), `works.N` for neighbour N; `admitted`, `delivered`, `expired`, `refused`,
-//! `held`, `copied` (packets).
+//! Observes: `depth.N`, `zombies.N` (bytes, for node N), `packets.N`, `window.N` (s); `capacity.N`
+//! (bit/s), `latency.N` (mean, s), `rtt.N` (s), `works.N` for neighbour N; `flow_admitted.N`,
+//! `flow_refused.N` for datagram flow N that begins here; `admitted`, `delivered`, `expired`,
+//! `refused`, `held`, `copied` (packets). A node that is a program also observes `clock.N` (s, by which
+//! neighbour N's clock is ahead) and `lost.N` (packets that a connection held when it began anew).
 
 mod admission;
 mod config;
@@ -66,14 +68,17 @@ mod link;
 mod members;
 pub mod message;
 mod node;
+mod orders;
 mod params;
 mod proxy;
 mod queue;
 mod routing;
 mod supervision;
 
-pub use config::{FlowTransport, LastNumber, OverlayConfig, OverlayFlow};
+pub use config::{FlowTransport, Largest, LastNumber, OverlayConfig, OverlayFlow};
 pub use link::Mailboxes;
+pub use message::{Bounds, Cargo, WireTimes};
 pub use node::Overlay;
+pub use orders::{Order, Orders};
 pub use params::Params;
 pub(crate) use queue::Reduction;

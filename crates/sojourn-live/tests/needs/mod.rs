@@ -17,6 +17,7 @@ pub(crate) fn needs(capability: &str, error: &FieldError) {
     assert!(!there, "this machine has {capability}, but: {error}");
     let test = thread::current();
     let name = test.name().unwrap_or("a test");
-    let line = format!("\nskipped: sojourn-live {name}: needs {capability}: {error}\n");
+    let package = env!("CARGO_PKG_NAME");
+    let line = format!("\nskipped: {package} {name}: needs {capability}: {error}\n");
     stderr().write_all(line.as_bytes()).unwrap();
 }

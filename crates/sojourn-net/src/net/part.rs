@@ -6,8 +6,10 @@
 
 use std::collections::VecDeque;
 
+use super::event::Target;
 use super::{Hosts, Network, Split, Step};
 use crate::edge::Edge;
+use crate::node::Behaviour;
 use crate::packet::{Packet, Route};
 use crate::units::{Span, Time};
 
@@ -57,6 +59,18 @@ impl Network {
     /// happened yet.
     pub fn arrive(&mut self, edge: usize, packet: Packet) {
         self.enter(edge, std::iter::once((self.now, packet)));
+    }
+
+    /// A node has something to do that has come from outside the simulation: its timer is asked for
+    /// again.
+    pub fn wake_node(&mut self, node: usize) {
+        let now = self.now;
+        let slot = &mut self.nodes[node];
+        let Behaviour::Other(other) = &slot.behaviour else { return };
+        let want = other.next_timer().unwrap_or(Time::NEVER).max(now);
+        if let Some(time) = slot.alarm.arm(want) {
+            self.schedule(time, Target::Node(node as u32));
+        }
     }
 
     /// Runs all events before `at`, which is the time then: what arrives at that instant comes

@@ -158,6 +158,12 @@ impl Part {
         self.net.arrive(self.neighbours[neighbour].back, packet);
     }
 
+    /// The node has been told something by other means than packets, which it heeds when the part is
+    /// advanced next, even if only to the time reached.
+    pub fn wake(&mut self) {
+        self.net.wake_node(self.node);
+    }
+
     /// Adds the counters of those ends of a flow that are here, brought up to the present time;
     /// returns whether the sender and whether the receiver is here.
     pub fn report(&mut self, flow: usize, counters: &mut FlowCounters) -> [bool; 2] {

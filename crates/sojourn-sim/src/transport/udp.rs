@@ -54,7 +54,7 @@ pub struct Sender {
     unsent: u64,
     written_at: Time,
     written_bytes: u64,
-    sent_packets: u32,
+    sent_packets: u64,
     sent_bytes: u64,
 }
 
@@ -80,7 +80,7 @@ impl Endpoint for Sender {
         if payload == 0 {
             return None;
         }
-        let number = self.sent_packets;
+        let number = self.sent_packets as u32;
         self.unsent -= u64::from(payload);
         self.sent_packets += 1;
         self.sent_bytes += u64::from(payload);
@@ -95,10 +95,10 @@ impl Endpoint for Sender {
     }
 
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
-        let headers = u64::from(self.sent_packets) * u64::from(HEADERS);
+        let headers = self.sent_packets * u64::from(HEADERS);
         counters.sent = Some(SenderCounters {
             sent_bytes: self.sent_bytes,
-            sent_packets: self.sent_packets.into(),
+            sent_packets: self.sent_packets,
             wire_bytes_sent: self.sent_bytes + headers,
             written_bytes: self.written_bytes,
         });
@@ -191,7 +191,7 @@ impl Window {
         if number >= self.next {
             let ahead = number - self.next + 1;
             self.seen = self.seen.checked_shl(ahead).unwrap_or(0) | 1;
-            self.next = number + 1;
+            self.next = number.wrapping_add(1);
             return true;
         }
         let bit = 1u128.checked_shl(self.next - 1 - number).unwrap_or(0);

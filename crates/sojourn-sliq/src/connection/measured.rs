@@ -37,6 +37,25 @@ impl<P: Payload> Connection<P> {
         self.outage.is_none().then(|| self.shared.capacity.estimate())
     }
 
+    /// The connection's clock is this many microseconds, cut to 32 bits, ahead of the times that it is
+    /// called with, and does not follow the peer's: both show one clock, such as UNIX time. To be
+    /// called before it begins.
+    pub fn show_clock(&mut self, ahead: u32) {
+        self.shared.clock.show(ahead);
+    }
+
+    /// By how many microseconds the peer's clock is ahead of this one's where both show one clock
+    /// ([`Connection::show_clock`]), right to half the difference of the two directions' least delays;
+    /// none before packets have passed both ways.
+    pub fn clock_difference(&self) -> Option<i64> {
+        self.delays.clocks.ahead()
+    }
+
+    /// Messages that were written and are neither acknowledged nor given up.
+    pub fn held(&self) -> impl Iterator<Item = &P> {
+        self.streams.iter().flat_map(|stream| stream.sender.held())
+    }
+
     /// The packets that the latest datagram acknowledged: of which stream, and how long each took from
     /// when it was written until it arrived.
     pub fn delivery_delays(&self) -> &[(u8, Span)] {

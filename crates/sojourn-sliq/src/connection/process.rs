@@ -60,6 +60,10 @@ impl<P: Payload> Connection<P> {
     fn on_stamps(&mut self, now: Time, stamp: u32, delta: Option<u32>) {
         let ours = self.shared.clock.stamp(now);
         self.shared.delta = ours.wrapping_sub(stamp).max(1);
+        if self.shared.clock.is_shown() && stamp != 0 {
+            let remote = delta.filter(|delta| *delta != 0).map(|delta| distance(delta, 0));
+            self.delays.clocks.on_packet(now, distance(ours, stamp), remote);
+        }
         let known = |delta: &u32| *delta != 0 && stamp != 0;
         let Some(theirs) = delta.filter(|delta| self.shared.with_delta && known(delta)) else {
             return;

@@ -4,6 +4,7 @@
 //! only with that a Diffie-Hellman exchange, of which few are made ([`super::load`]). Peers are few:
 //! they are searched.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;
 
 use sojourn_base::units::Time;
@@ -152,6 +153,15 @@ impl Gate {
         &self.counters
     }
 
+    /// A number that is another one after anything has changed that an attacker might want to change:
+    /// sessions, calls, addresses and times; not counters, nor how many handshakes were heeded.
+    #[doc(hidden)]
+    pub fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        format!("{:?}", self.peers).hash(&mut hasher);
+        hasher.finish()
+    }
+
     fn on_initiation(&mut self, at: &Moment, from: SocketAddr, frame: &Initiation<'_>) {
         let [first, second] = frame.codes;
         if !can_answer(from) {
@@ -281,13 +291,5 @@ fn begun(now: Time, id: PeerId, peer: &Peer) -> Heard {
     match (peer.keys.told(now), peer.address) {
         (Some((_, _, boot)), Some(address)) => Heard::Session { peer: id, boot, address },
         _ => Heard::Nothing,
-    }
-}
-
-#[cfg(test)]
-impl Gate {
-    /// All that an attacker might want to change.
-    pub(super) fn digest(&self) -> String {
-        format!("{:?}", self.peers)
     }
 }

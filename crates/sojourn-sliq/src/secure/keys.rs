@@ -134,7 +134,8 @@ impl Public {
         Public(bytes)
     }
 
-    pub(super) fn bytes(&self) -> &[u8; KEY] {
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8; KEY] {
         &self.0
     }
 }

@@ -1,5 +1,6 @@
 //! How many handshakes are heeded, so that they take a small part of a core however many come.
 
+use std::fmt;
 use std::net::SocketAddr;
 
 use sojourn_base::units::{Span, Time};
@@ -15,8 +16,15 @@ const ONE: (Span, u64) = (Span::from_millis(50), 5);
 const PLACES: usize = 256;
 
 /// Lets one through in every span, and some at once (a leaky bucket, as GCRA).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Bucket(Time);
+
+/// What it has let through is no part of a peer's state: [`super::Gate::digest`].
+impl fmt::Debug for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Bucket")
+    }
+}
 
 impl Bucket {
     /// Whether one more may pass now, where one may in each span and so many at once.

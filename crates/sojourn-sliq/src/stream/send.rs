@@ -105,6 +105,13 @@ impl<P: Payload> Sender<P> {
         self.queue.clear();
     }
 
+    /// Messages that are neither acknowledged nor given up.
+    pub(crate) fn held(&self) -> impl Iterator<Item = &P> {
+        let sent = self.sent.iter().skip((self.una - self.base) as usize);
+        let sent = sent.filter(|sent| !sent.acked).map(|sent| &sent.payload);
+        sent.chain(self.queue.iter().map(|(_, payload)| payload))
+    }
+
     /// Messages written and not sent.
     pub(crate) fn queued(&self) -> usize {
         self.queue.len()

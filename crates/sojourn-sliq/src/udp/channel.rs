@@ -9,6 +9,7 @@ use crate::secure::{Boot, Gate, Heard, Moment, PeerId};
 use crate::udp::clock::{Clock, unix, until};
 use crate::udp::outbox::Outbox;
 use crate::udp::port::Port;
+use crate::udp::waiter::Waiter;
 
 /// The other end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +110,7 @@ impl Channel {
     /// If the system cannot send or receive.
     pub(super) fn reach(
         &mut self,
-        port: &mut Port,
+        (waiter, port): (&Waiter, &mut Port),
         server: SocketAddr,
         clock: Clock,
         patience: Span,
@@ -129,7 +130,7 @@ impl Channel {
             })?;
             port.out.flush()?;
             if !some {
-                port.wait(until(self.next().min(end), now))?;
+                waiter.wait(until(self.next().min(end), now))?;
             }
         }
         Ok(found)

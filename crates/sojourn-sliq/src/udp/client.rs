@@ -6,11 +6,10 @@ use crate::udp::channel::Channel;
 use crate::udp::clock::Clock;
 use crate::udp::error::Error;
 use crate::udp::options::ClientOptions;
-use crate::udp::port::Port;
 use crate::udp::report::End;
 use crate::udp::sealing::resolve;
 use crate::udp::session::{Session, Setup};
-use crate::udp::turn::drive;
+use crate::udp::turn::{bind, drive};
 
 /// Sends the data that the options specify; returns whether all has arrived.
 ///
@@ -29,12 +28,12 @@ pub fn client(options: &ClientOptions) -> Result<bool, Error> {
         SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
     };
     let told = Error::at(&options.server);
-    let mut port = Port::new(local, common.drop).map_err(&told)?;
+    let (mut port, waiter) = bind(local, common.drop).map_err(&told)?;
     let setup = Setup {
         cca: options.cca.clone(),
         stream: Some(options.stream()?),
         payload: common.payload,
-        source: common.source(Some(port.waker().map_err(&told)?))?,
+        source: common.source(Some(waiter.waker()))?,
         sink: common.sink()?,
         digest: common.digest,
         give_up: common.give_up,
@@ -42,10 +41,12 @@ pub fn client(options: &ClientOptions) -> Result<bool, Error> {
     };
     // No answer to a stranger's initiation ends a client.
     port.out.many = channel.is_sealed();
-    let peer = channel.reach(&mut port, server, clock, common.give_up).map_err(&told)?;
+    let peer = channel.reach((&waiter, &mut port), server, clock, common.give_up).map_err(&told)?;
     let mut session = Session::new(setup, clock.now())?;
     let end = match peer {
-        Some(peer) => drive(&mut port, &mut channel, peer, &mut session, clock).map_err(told)?,
+        Some(peer) => {
+            drive((&waiter, &mut port), &mut channel, peer, &mut session, clock).map_err(told)?
+        }
         None => End::Silent,
     };
     common.keep(&mut session)?;

@@ -23,7 +23,7 @@ impl Clock {
 
 /// The wall clock: time since the beginning of 1970, zero before it.
 #[allow(clippy::disallowed_methods)] // here the real time comes in
-pub(super) fn unix() -> Duration {
+pub fn unix() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 

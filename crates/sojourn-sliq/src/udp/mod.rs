@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | bytes as a payload; the erasure code over them | `message`, `erasure` |
 //! | a connection with its clock, source and sink | `session`, `source`, `sink` |
-//! | datagrams in and out, many to a system call | `port`, `outbox`, `socket` |
+//! | datagrams in and out, many to a system call; waiting for them | `port`, `outbox`, `socket`, `waiter` |
 //! | who may open a connection | `door` |
 //! | sealed datagrams, and the options of that | `channel`, `sealing` |
 //! | the programs, and their loop | `client`, `server`, `turn` |
@@ -30,16 +30,20 @@ mod sink;
 mod socket;
 mod source;
 mod turn;
+mod waiter;
 
 pub use client::client;
-pub use clock::Clock;
+pub use clock::{Clock, unix};
 pub use controls::controls;
 pub use error::Error;
 pub use message::Message;
 pub use options::{ClientOptions, Command, Common, ServerOptions};
+pub use outbox::Outbox;
+pub use port::Port;
 pub use report::{End, Report};
 pub use sealing::{KeyOptions, Named, Sealing, key};
 pub use server::server;
 pub use session::{Session, Setup};
 pub use sink::Sink;
 pub use source::Source;
+pub use waiter::{Waiter, Waker};

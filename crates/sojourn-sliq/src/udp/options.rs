@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use crate::{Reliability, StreamConfig, Target};
 use clap::{Args, Subcommand, ValueEnum};
-use mio::Waker;
 use sojourn_base::quantity;
 use sojourn_base::units::Span;
 
@@ -14,6 +13,7 @@ use crate::udp::sealing::{KeyOptions, Sealing};
 use crate::udp::session::Session;
 use crate::udp::sink::Sink;
 use crate::udp::source::Source;
+use crate::udp::waiter::Waker;
 
 /// One of the programs.
 #[derive(Debug, Subcommand)]

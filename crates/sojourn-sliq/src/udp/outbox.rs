@@ -14,29 +14,31 @@ use crate::udp::socket::Socket;
 const MOST_BYTES: usize = 60_000;
 
 /// The datagrams that wait to be sent from a socket.
-pub(super) struct Outbox {
+#[derive(Debug)]
+pub struct Outbox {
     socket: Rc<Socket>,
     /// Datagrams of `segment` bytes each, the last one perhaps shorter.
     bytes: Vec<u8>,
     segment: usize,
     count: usize,
     to: Option<SocketAddr>,
-    drop: f64,
+    /// Share of the datagrams that it drops, to see what losses do.
+    pub drop: f64,
     /// Whether it sends to many, so that no error of one ends it: what cannot be sent is lost.
     pub many: bool,
     random: SmallRng,
 }
 
 impl Outbox {
-    /// Of this socket; it drops this share of what it is to send.
-    pub(super) fn new(socket: Rc<Socket>, drop: f64) -> Self {
+    /// Of this socket.
+    pub(super) fn new(socket: Rc<Socket>) -> Self {
         Outbox {
             socket,
             bytes: Vec::with_capacity(MOST_BYTES),
             segment: 0,
             count: 0,
             to: None,
-            drop,
+            drop: 0.0,
             many: false,
             random: rand::make_rng(),
         }
@@ -46,7 +48,7 @@ impl Outbox {
     ///
     /// # Errors
     /// If the system cannot send.
-    pub(super) fn push(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
+    pub fn push(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<()> {
         if self.drop > 0.0 && self.random.random::<f64>() < self.drop {
             return Ok(());
         }
@@ -70,7 +72,7 @@ impl Outbox {
     ///
     /// # Errors
     /// If the system cannot send.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    pub fn flush(&mut self) -> io::Result<()> {
         let Some(destination) = self.to.take() else { return Ok(()) };
         let transmit = Transmit {
             destination,

@@ -15,7 +15,8 @@ use crate::udp::port::Port;
 use crate::udp::report::End;
 use crate::udp::sealing::resolve;
 use crate::udp::session::{Session, Setup};
-use crate::udp::turn::drive;
+use crate::udp::turn::{bind, drive};
+use crate::udp::waiter::Waiter;
 use crate::wire::{Datagram, Handshake, HandshakeKind, decode, encode};
 use sojourn_base::units::{Span, Time};
 
@@ -35,11 +36,11 @@ pub fn server(options: &ServerOptions) -> Result<bool, Error> {
     let sealing = &options.common.sealing;
     sealing.check(options.common.payload)?;
     let mut channel = Channel::new(sealing.server(address)?);
-    let mut port = Port::new(address, options.common.drop).map_err(&told)?;
+    let (mut port, waiter) = bind(address, options.common.drop).map_err(&told)?;
     port.out.many = true;
     eprintln!("sojourn-sliq: listening on {}", port.address().map_err(&told)?);
     sealing.tell();
-    let mut server = Server { options, clock: Clock::start(), door: Door::new(known()) };
+    let mut server = Server { options, waiter, clock: Clock::start(), door: Door::new(known()) };
     loop {
         let client = server.wait(&mut port, &mut channel).map_err(&told)?;
         let address = client.address;
@@ -64,6 +65,7 @@ struct Client {
 
 struct Server<'a> {
     options: &'a ServerOptions,
+    waiter: Waiter,
     clock: Clock,
     door: Door,
 }
@@ -102,7 +104,7 @@ impl Server<'_> {
                 return Ok(client);
             }
             if !some {
-                port.wait(until(channel.next().min(now + REST), now))?;
+                self.waiter.wait(until(channel.next().min(now + REST), now))?;
             }
         }
     }
@@ -129,7 +131,7 @@ impl Server<'_> {
         let mut session = Session::new(self.setup(&client.confirm)?, now)?;
         session.accept(now, &client.confirm);
         client.early.iter().for_each(|bytes| session.on_bytes(now, bytes));
-        let end = drive(port, channel, client.peer, &mut session, self.clock);
+        let end = drive((&self.waiter, port), channel, client.peer, &mut session, self.clock);
         let end = end.map_err(Error::at(address))?;
         self.options.common.keep(&mut session)?;
         println!("{}", session.report(address).json());

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::thread;
 
-use mio::Waker;
 use rand::RngExt;
 use sojourn_base::units::{Span, Time};
 
 use crate::udp::message::Message;
+use crate::udp::waiter::Waker;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 16;

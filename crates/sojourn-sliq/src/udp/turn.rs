@@ -1,6 +1,7 @@
 //! One iteration of the loop of either program: processes arrived datagrams, then due work.
 
 use std::io;
+use std::net::SocketAddr;
 
 use sojourn_base::units::Time;
 
@@ -10,13 +11,26 @@ use crate::udp::outbox::Outbox;
 use crate::udp::port::Port;
 use crate::udp::report::End;
 use crate::udp::session::Session;
+use crate::udp::waiter::Waiter;
+
+/// A port at this address, which drops this share of what it is to send, and what waits for it.
+///
+/// # Errors
+/// If the system has none.
+pub(super) fn bind(address: SocketAddr, drop: f64) -> io::Result<(Port, Waiter)> {
+    let mut port = Port::open(address)?;
+    port.out.drop = drop;
+    let waiter = Waiter::new()?;
+    waiter.add(&port)?;
+    Ok((port, waiter))
+}
 
 /// Turns until the connection with this peer has ended.
 ///
 /// # Errors
 /// If a socket or a file cannot be used.
 pub(super) fn drive(
-    port: &mut Port,
+    (waiter, port): (&Waiter, &mut Port),
     channel: &mut Channel,
     peer: Peer,
     session: &mut Session,
@@ -44,7 +58,7 @@ pub(super) fn drive(
             return Ok(end);
         }
         if !some {
-            port.wait(until(session.next(now).min(channel.next()), now))?;
+            waiter.wait(until(session.next(now).min(channel.next()), now))?;
         }
     }
 }

@@ -13,7 +13,7 @@ use super::params::Params;
 use super::queue::{Bin, Bins, Groups};
 use super::routing::Map;
 use sojourn_base::packet::Backlog;
-use sojourn_base::units::Time;
+use sojourn_base::units::{Span, Time};
 use sojourn_net::multicast::{self, Stream};
 
 /// A group that may go to a neighbour.
@@ -92,6 +92,11 @@ impl Forwarding {
     /// Whether packets have deadlines, so that work may be due at any instant.
     pub(super) fn is_timed(&self) -> bool {
         self.timed
+    }
+
+    /// Packets of a flow have this deadline from now on.
+    pub(super) fn expect(&mut self, deadline: Option<Span>) {
+        self.timed |= deadline.is_some();
     }
 
     /// Packets that came too late.

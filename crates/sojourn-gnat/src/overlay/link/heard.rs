@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::overlay::message::Depths;
+use crate::overlay::message::{Depths, is_later};
 
 /// The depths reported last.
 #[derive(Debug)]
@@ -37,11 +37,6 @@ impl Heard {
     pub(super) fn group_depth(&self, group: usize, to: usize) -> f64 {
         self.groups.get(group).and_then(|depths| depths.get(to)).copied().unwrap_or(0.0)
     }
-}
-
-/// Whether a number comes after another one; after the largest comes zero.
-fn is_later(number: u32, other: u32) -> bool {
-    (1..1 << 31).contains(&number.wrapping_sub(other))
 }
 
 #[cfg(test)]

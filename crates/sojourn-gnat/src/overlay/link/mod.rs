@@ -6,6 +6,7 @@ mod heard;
 mod mailboxes;
 mod neighbours;
 mod path;
+mod restart;
 mod streams;
 mod telling;
 mod transmit;
@@ -47,6 +48,8 @@ struct Calls {
 pub(crate) struct Neighbour {
     /// Its place in the list of members.
     pub member: usize,
+    /// Boxed, as it is used only when the connection begins.
+    reach: Box<Reach>,
     path: Path,
     transmit: TransmitQueue,
     heard: Heard,
@@ -56,6 +59,10 @@ pub(crate) struct Neighbour {
     open: bool,
     works: bool,
     capacity: f64,
+    /// When the connection was begun.
+    began_at: Time,
+    /// Packets that earlier connections held.
+    lost: u64,
 }
 
 impl Neighbour {
@@ -64,7 +71,8 @@ impl Neighbour {
         Neighbour {
             member,
             telling: Telling::new(now, reach.depths_share),
-            path: Path::new(now, reach),
+            path: Path::new(now, reach.clone()),
+            reach: Box::new(reach),
             transmit: TransmitQueue::default(),
             heard: Heard::new(members),
             delays: Delays::default(),
@@ -72,6 +80,8 @@ impl Neighbour {
             open: false,
             works: false,
             capacity: FIRST_CAPACITY,
+            began_at: now,
+            lost: 0,
         }
     }
 
@@ -107,6 +117,11 @@ impl Neighbour {
     /// The estimate of the capacity in bit/s.
     pub(super) fn capacity(&self) -> f64 {
         self.capacity
+    }
+
+    /// Smoothed RTT of the connection, once it is known.
+    pub(super) fn rtt(&self) -> Option<Span> {
+        Some(self.path.connection.levels().srtt).filter(|rtt| *rtt > Span::ZERO)
     }
 
     /// Delay of a packet to it from its entry into the transmit queue, as advertised.

@@ -5,11 +5,11 @@ use crate::overlay::message::Cargo;
 use sojourn_base::packet::{FiveTuple, Header, Opaque, Packet};
 use sojourn_base::units::Time;
 use sojourn_net::node::{NodeContext, Port};
-use sojourn_sliq::wire::{Datagram, MAX_DATAGRAM, UNDERLAY, WINDOW};
+use sojourn_sliq::wire::{Datagram, UNDERLAY, WINDOW};
 use sojourn_sliq::{Config, Connection, Control, Copa, Cubic, Mailbox, Payload, Role, Spare};
 
 /// Parameters of the connection to a neighbour.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reach {
     /// The port towards it.
     pub port: Port,
@@ -23,6 +23,10 @@ pub(crate) struct Reach {
     pub client: bool,
     /// Share of the capacity that messages about queues may take.
     pub depths_share: f64,
+    /// Bytes of its largest datagram.
+    pub largest: usize,
+    /// How many microseconds of UNIX time, cut to 32 bits, are before time zero, if that is known.
+    pub clock: Option<u32>,
 }
 
 /// A path controller.
@@ -64,7 +68,7 @@ fn control(now: Time, name: &str) -> (String, Box<dyn Control>) {
 impl Path {
     /// A path controller that begins to connect.
     pub(super) fn new(now: Time, reach: Reach) -> Self {
-        let Reach { port, boxes, tuple, controls, client, .. } = reach;
+        let Reach { port, boxes, tuple, controls, client, largest, clock, .. } = reach;
         let role = if client { Role::Client } else { Role::Server };
         let controls = controls.iter().map(|name| control(now, name)).collect();
         let config = Config {
@@ -74,9 +78,12 @@ impl Path {
             controls,
             reject_outliers: false,
             window: WINDOW,
-            largest: MAX_DATAGRAM,
+            largest,
         };
         let mut connection = Connection::new(config);
+        if let Some(ahead) = clock {
+            connection.show_clock(ahead);
+        }
         connection.connect(now);
         if client {
             Lane::open_all(now, &mut connection);
@@ -91,6 +98,11 @@ impl Path {
             flow: u32::MAX - port.edge as u32,
             index: 0,
         }
+    }
+
+    /// A new one in the place of this one, whose packets go on being numbered.
+    pub(super) fn anew(&self, now: Time, reach: Reach) -> Self {
+        Path { index: self.index, ..Path::new(now, reach) }
     }
 
     /// Processes the datagram with this handle, if it has not been lost; returns the stream of its

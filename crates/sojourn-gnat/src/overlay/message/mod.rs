@@ -10,7 +10,7 @@ pub use copies::{Copies, NUMBER_AND_SET};
 pub use depths::Depths;
 pub use link_state::{Delay, LinkState};
 pub use parcel::{Class, NUMBER, Parcel, TIMED};
-pub use wire::Bounds;
+pub use wire::{Bounds, WireTimes};
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,6 +21,11 @@ use sojourn_sliq::{Payload, Received};
 const EMPTY_PACKET: u32 = 20;
 /// Bytes that a zombie is longer by in the overlay, as a packet: its number.
 const ZOMBIE_NUMBER: u32 = 4;
+
+/// Whether the number of a message comes after another one; after the largest comes zero.
+pub(super) fn is_later(number: u32, other: u32) -> bool {
+    (1..1 << 31).contains(&number.wrapping_sub(other))
+}
 
 /// Content of a message.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,7 @@
 //! The node: dispatches arriving packets to its parts, and does the work that is due.
 
+mod orders;
+mod outside;
 mod own;
 mod place;
 mod priorities;
@@ -15,15 +17,16 @@ use super::link::{Mailboxes, Neighbour};
 use super::members::bits;
 use super::message::{Copies, Parcel};
 use super::params::Params;
-use super::proxy::{Output, REPORT_SIZE, Receipts, Report, TcpProxy, UdpProxy};
+use super::proxy::{FlowCounts, Output, REPORT_SIZE, Receipts, Report, TcpProxy, UdpProxy};
 use super::queue::Bin;
 use super::routing::Advertising;
 use super::supervision::Supervision;
+use outside::Outside;
 use place::Place;
 use priorities::Priorities;
 use sojourn_base::observe::Observer;
 use sojourn_base::packet::{Backlog, Header, Opaque, Packet, Route};
-use sojourn_base::units::Time;
+use sojourn_base::units::{Span, Time};
 use sojourn_net::node::{Behaviour, Node, NodeContext, NodeInit, Registered};
 
 /// Flow numbers above this are the overlay's own datagrams.
@@ -60,6 +63,7 @@ pub struct Overlay {
     priorities: Priorities,
     counts: Counts,
     outputs: Vec<Output>,
+    outside: Outside,
 }
 
 impl Registered for Overlay {
@@ -74,6 +78,7 @@ impl Registered for Overlay {
         if let Some(LastNumber(number)) = init.given.get().as_deref() {
             node.advertising = Advertising::after(*number);
         }
+        node.outside = Outside::new(init);
         Behaviour::of(node)
     }
 }
@@ -177,6 +182,7 @@ impl Overlay {
 
     /// Does all work that is due now.
     fn step(&mut self, now: Time, cx: &mut NodeContext<'_>) {
+        self.obey(now);
         self.admit(now);
         while let Some(flow) = self.tcp.due(now) {
             self.pump_tcp(now, flow, cx);
@@ -218,11 +224,14 @@ impl Node for Overlay {
         if !self.started {
             return Some(Time::ZERO);
         }
+        if self.outside.waits() {
+            return Some(Time::ZERO);
+        }
         let neighbours = self.forwarding.reached().next()?;
         let or_never = |at: Option<Time>| at.unwrap_or(Time::NEVER);
         let proxies = or_never(self.udp.next()).min(or_never(self.tcp.next()));
         let signals = self.advertising.next().min(self.relieve_at).min(self.priorities.next());
-        let own = signals.min(self.supervision.next());
+        let own = signals.min(self.supervision.next()).min(self.outside.look_at);
         Some(neighbours.min(proxies).min(own).min(or_never(self.receipts.next())))
     }
 
@@ -241,6 +250,7 @@ impl Node for Overlay {
         for (bin, number) in self.forwarding.bins().iter().zip(&self.config.members) {
             out(&format!("depth.{number}"), (bin.packet_bytes() as f64).into());
             out(&format!("zombies.{number}"), (bin.zombie_bytes() as f64).into());
+            out(&format!("packets.{number}"), (bin.count() as f64).into());
             out(&format!("window.{number}"), bin.windows()[0].into());
         }
         for neighbour in self.forwarding.reached().iter() {
@@ -248,7 +258,21 @@ impl Node for Overlay {
             out(&format!("capacity.{number}"), neighbour.capacity().into());
             let latency = neighbour.delay().map_or(f64::NAN, |delay| delay.mean);
             out(&format!("latency.{number}"), latency.into());
+            let rtt = neighbour.rtt().map_or(f64::NAN, Span::as_secs_f64);
+            out(&format!("rtt.{number}"), rtt.into());
             out(&format!("works.{number}"), u32::from(neighbour.works()).into());
+            if self.outside.orders.is_some() {
+                let clock = neighbour.clock().unwrap_or(f64::NAN);
+                out(&format!("clock.{number}"), clock.into());
+                out(&format!("lost.{number}"), (neighbour.lost() as f64).into());
+            }
+        }
+        for (number, place) in self.places.iter().enumerate() {
+            if let Place::UdpIn(flow) = *place {
+                let FlowCounts { admitted, refused } = self.udp.counts(flow);
+                out(&format!("flow_admitted.{number}"), (admitted as f64).into());
+                out(&format!("flow_refused.{number}"), (refused as f64).into());
+            }
         }
         let Counts { admitted, delivered } = self.counts;
         let expired = self.forwarding.expired();

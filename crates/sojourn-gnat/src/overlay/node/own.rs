@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Overlay, Place};
-use crate::overlay::message::{Cargo, Copies, Parcel};
+use crate::overlay::message::{Cargo, Copies, LinkState, Parcel};
 use sojourn_base::packet::{Header, Packet, Route};
 use sojourn_base::units::Time;
 use sojourn_net::node::NodeContext;
@@ -26,11 +26,16 @@ impl Overlay {
             match cargo {
                 Cargo::Parcel(parcel) => self.on_parcel(now, parcel, cx),
                 Cargo::Copies(copies) => self.on_copies(now, copies, cx),
-                Cargo::LinkState(state) if self.forwarding.map().learn(now, &state) => {
-                    self.forwarding.flood(now, &state, Some(from));
-                }
+                Cargo::LinkState(state) => self.on_link_state(now, from, &state),
                 _ => {}
             }
+        }
+    }
+
+    /// A node's links are told. Of its own this node knows more than others do.
+    fn on_link_state(&mut self, now: Time, from: usize, state: &Arc<LinkState>) {
+        if usize::from(state.origin) != self.me && self.forwarding.map().learn(now, state) {
+            self.forwarding.flood(now, state, Some(from));
         }
     }
 

@@ -18,6 +18,11 @@ impl Priorities {
         self.planned.sort_by_key(|(at, ..)| Reverse(*at));
     }
 
+    /// A flow's priority is not to change after all.
+    pub(super) fn forget(&mut self, flow: u32) {
+        self.planned.retain(|(_, planned, _)| *planned != flow);
+    }
+
     /// The next that changes now: of which flow, to what.
     pub(super) fn due(&mut self, now: Time) -> Option<(u32, f64)> {
         let (_, flow, priority) = self.planned.pop_if(|(at, ..)| *at <= now)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Overlay, Place, Priorities};
+use super::{Outside, Overlay, Place, Priorities};
 use crate::ServiceSpec;
 use crate::overlay::config::{FlowTransport, OverlayConfig, OverlayFlow};
 use crate::overlay::forwarding::Forwarding;
@@ -92,6 +92,7 @@ impl Overlay {
             priorities: Priorities::default(),
             counts: Default::default(),
             outputs: Vec::new(),
+            outside: Outside::default(),
             config: Arc::clone(&config),
             mailboxes,
             params,
@@ -138,6 +139,8 @@ impl Overlay {
                 controls: self.params.controls.clone(),
                 client: self.me < member,
                 depths_share: self.params.signalling.fraction(),
+                largest: self.outside.largest,
+                clock: self.outside.clock,
             };
             let neighbours = self.forwarding.neighbours();
             self.by_member[member] = Some(neighbours.len());

@@ -8,4 +8,4 @@ mod udp;
 pub(super) use receipts::SIZE as REPORT_SIZE;
 pub(super) use receipts::{Receipts, Report};
 pub(super) use tcp::{Output, TcpProxy};
-pub(super) use udp::UdpProxy;
+pub(super) use udp::{FlowCounts, UdpProxy};

@@ -18,7 +18,8 @@ const GAIN: f64 = 0.2;
 /// After a pause this long nothing is missing: the flow was off. (Three seconds in the program, whose
 /// proxies number packets as they admit them; here the hosts' numbers count.)
 const PAUSE: Span = Span::from_secs(1);
-/// A packet that is this far ahead of all others begins anew as well: its host counts from elsewhere.
+/// A packet that is this far ahead of all others, or behind, begins anew as well: its host counts
+/// from elsewhere.
 const FARTHEST: u32 = 1 << 16;
 /// Largest number of packets that are waited for.
 const MOST_AWAITED: usize = 1_000;
@@ -89,18 +90,37 @@ impl Receipts {
         self.flows.len() - 1
     }
 
+    /// A flow that is covered already, or is from now on, has this priority and deadline; its number
+    /// here.
+    pub(crate) fn set(
+        &mut self,
+        known: Option<usize>,
+        flow: u32,
+        from: u16,
+        priority: f64,
+        deadline: Span,
+    ) -> usize {
+        // One that was covered once has its number still.
+        let known = known.or_else(|| self.flows.iter().position(|receipt| receipt.flow == flow));
+        let Some(number) = known else { return self.add(flow, from, priority, deadline) };
+        let receipt = &mut self.flows[number];
+        (receipt.gain, receipt.deadline) = ((GAIN / priority).min(1.0), deadline);
+        number
+    }
+
     /// A packet of a flow has come; `late` says whether after its time.
     pub(crate) fn on_packet(&mut self, now: Time, flow: usize, seq: u32, late: bool) {
         let receipt = &mut self.flows[flow];
         let paused = receipt.came_at.is_none_or(|at| now.since(at) > PAUSE);
-        let is_strange = seq.saturating_sub(receipt.next) > FARTHEST;
-        if paused || is_strange {
+        // Numbers wrap.
+        let mut ahead = seq.wrapping_sub(receipt.next).cast_signed();
+        if paused || ahead.unsigned_abs() > FARTHEST {
             receipt.awaited.clear();
-            (receipt.next, receipt.missing) = (seq, 0.0);
+            (receipt.next, receipt.missing, ahead) = (seq, 0.0, 0);
         }
         receipt.came_at = Some(now);
         receipt.give_up(now);
-        if seq < receipt.next {
+        if ahead < 0 {
             let place = receipt.awaited.iter().position(|(awaited, _)| *awaited == seq);
             if let Some(place) = place {
                 receipt.awaited.remove(place);
@@ -109,8 +129,10 @@ impl Receipts {
             return;
         }
         let until = now + receipt.deadline;
-        receipt.awaited.extend((receipt.next..seq).map(|seq| (seq, until)));
-        receipt.next = seq.saturating_add(1);
+        let first = receipt.next;
+        let skipped = (0..ahead.cast_unsigned()).map(|place| (first.wrapping_add(place), until));
+        receipt.awaited.extend(skipped);
+        receipt.next = seq.wrapping_add(1);
         receipt.count(late);
         self.report_at.get_or_insert(now + INTERVAL);
     }
@@ -184,10 +206,21 @@ mod tests {
     fn a_number_from_elsewhere_is_not_waited_for() {
         let mut receipts = Receipts::default();
         let flow = receipts.add(0, 0, 1.0, Span::from_millis(50));
-        for (ms, seq) in [(0, 1), (1, u32::MAX), (2, u32::MAX), (3, 5)] {
+        for (ms, seq) in [(0, 1), (1, 3_000_000_000), (2, 3_000_000_000), (3, 5)] {
             receipts.on_packet(at(ms), flow, seq, false);
         }
         assert!(receipts.flows[flow].awaited.is_empty());
         assert_eq!(receipts.due(at(200))[0].percent, 0);
+    }
+    #[test]
+    fn numbers_wrap() {
+        let mut receipts = Receipts::default();
+        let flow = receipts.add(0, 0, 1.0, Span::from_millis(50));
+        for (ms, seq) in (0..).zip([u32::MAX - 1, u32::MAX, 1, 0, 3]) {
+            receipts.on_packet(at(ms), flow, seq, false);
+        }
+        let awaited: Vec<_> = receipts.flows[flow].awaited.iter().map(|(seq, _)| *seq).collect();
+        assert_eq!(awaited, [2]);
+        assert_eq!(receipts.due(at(200))[0].next, 4);
     }
 }

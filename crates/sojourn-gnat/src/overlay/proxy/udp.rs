@@ -33,8 +33,16 @@ struct Flow {
     /// Bits admitted, and when a packet came last.
     admitted: f64,
     came_at: Time,
+    counts: FlowCounts,
     /// When its rate is evaluated again, if it waits.
     look_at: Option<Time>,
+}
+
+/// Packets of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowCounts {
+    pub admitted: u64,
+    pub refused: u64,
 }
 
 /// The proxy of a node.
@@ -42,7 +50,6 @@ struct Flow {
 pub(crate) struct UdpProxy {
     flows: Vec<Flow>,
     looks: BinaryHeap<Reverse<(Time, u32)>>,
-    refused: u64,
 }
 
 impl UdpProxy {
@@ -58,6 +65,7 @@ impl UdpProxy {
             counted: Time::ZERO,
             admitted: 0.0,
             came_at: Time::ZERO,
+            counts: FlowCounts::default(),
             look_at: None,
         });
         self.flows.len() - 1
@@ -70,7 +78,7 @@ impl UdpProxy {
         state.source.on_arrival(now, bits);
         state.came_at = now;
         if state.admission.standing() != Standing::On {
-            self.refused += 1;
+            state.counts.refused += 1;
         } else {
             state.source.waiting += bits;
             state.waiting.push_back(packet);
@@ -79,8 +87,23 @@ impl UdpProxy {
             && let Some(oldest) = state.waiting.pop_front()
         {
             state.source.waiting -= 8.0 * f64::from(oldest.size);
-            self.refused += 1;
+            state.counts.refused += 1;
         }
+        self.look_soon(now, flow);
+    }
+
+    /// Sets a flow's service; its packets that wait stay.
+    pub(crate) fn set_service(
+        &mut self,
+        now: Time,
+        flow: usize,
+        service: &ServiceSpec,
+        k: f64,
+        chance: f64,
+    ) {
+        let state = &mut self.flows[flow];
+        state.deadline = service.deadline;
+        state.admission = Admission::new(service, k, chance);
         self.look_soon(now, flow);
     }
 
@@ -150,7 +173,7 @@ impl UdpProxy {
         state.admission.look(now, depth, &state.source);
         if state.admission.standing() != Standing::On {
             state.source.waiting = 0.0;
-            self.refused += std::mem::take(&mut state.waiting).len() as u64;
+            state.counts.refused += std::mem::take(&mut state.waiting).len() as u64;
         }
         let own = state.admission.look_at();
         let Some(packet) = state.waiting.front().copied() else {
@@ -173,14 +196,20 @@ impl UdpProxy {
         }
         state.credit -= bits;
         state.admitted += bits;
+        state.counts.admitted += 1;
         state.source.waiting -= bits;
         state.waiting.pop_front();
         Some(Parcel::new(packet, state.to, state.deadline.map(|deadline| now + deadline)))
     }
 
-    /// Packets that were refused: too many, or of a flow that was turned off.
+    /// Packets of a flow that were admitted, and refused: too many, or of a flow that was turned off.
+    pub(crate) fn counts(&self, flow: usize) -> FlowCounts {
+        self.flows[flow].counts
+    }
+
+    /// Packets of all flows that were refused.
     pub(crate) fn refused(&self) -> u64 {
-        self.refused
+        self.flows.iter().map(|flow| flow.counts.refused).sum()
     }
 
     /// Packets that wait for admission.

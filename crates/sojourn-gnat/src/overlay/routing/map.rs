@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::overlay::members::bits;
-use crate::overlay::message::{Delay, LinkState};
+use crate::overlay::message::{Delay, LinkState, is_later};
 use sojourn_base::units::{Span, Time};
 
 /// Time between a node's advertisements.
@@ -50,7 +50,7 @@ impl Map {
     /// Processes an advertisement; returns whether it is new, and to be flooded.
     pub(crate) fn learn(&mut self, now: Time, state: &Arc<LinkState>) -> bool {
         let Some(known) = self.states.get_mut(usize::from(state.origin)) else { return false };
-        if known.as_ref().is_some_and(|(old, _)| old.number >= state.number) {
+        if known.as_ref().is_some_and(|(old, _)| !is_later(state.number, old.number)) {
             return false;
         }
         let ends = |state: &LinkState| state.links.iter().map(|(to, _)| *to).collect::<Vec<_>>();
@@ -244,6 +244,14 @@ mod tests {
         assert!(map.learn(Time::ZERO, &state(2, 2, &[(0, 50)])));
         assert_eq!((map.hops(1)[2], map.hops(0)[2]), (UNREACHABLE, 1), "1 leads there only by us");
         assert_eq!(map.delay(1, 2), None, "only through here");
+    }
+
+    #[test]
+    fn numbers_go_on_after_the_largest() {
+        let mut map = Map::new(0, 3);
+        assert!(map.learn(Time::ZERO, &state(1, u32::MAX, &[(2, 5)])));
+        assert!(map.learn(Time::ZERO, &state(1, 0, &[(2, 5)])));
+        assert!(!map.learn(Time::ZERO, &state(1, u32::MAX, &[])), "an echo of the flood");
     }
 
     #[test]

@@ -155,6 +155,22 @@ impl Supervision {
         due
     }
 
+    /// Begins after a flow has come, or become inelastic, while the node runs.
+    pub(super) fn begin(&mut self, now: Time) {
+        if self.note_at == Time::NEVER {
+            self.start(now);
+        }
+    }
+
+    /// Sets a flow's service. One with a floor counts as elastic.
+    pub(super) fn set_service(&mut self, now: Time, flow: usize, service: &ServiceSpec) {
+        let flow = &mut self.flows[flow];
+        flow.priority = service.priority;
+        flow.deadline = service.deadline.unwrap_or(Span::ZERO);
+        flow.inelastic = service.utility.is_inelastic();
+        self.begin(now);
+    }
+
     /// Sets a flow's priority.
     pub(super) fn set_priority(&mut self, flow: usize, priority: f64) {
         self.flows[flow].priority = priority;

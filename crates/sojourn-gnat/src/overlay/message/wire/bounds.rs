@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::overlay::config::{FlowTransport, OverlayConfig, OverlayFlow};
 use crate::overlay::message::{Cargo, Copies, Depths, LinkState, Parcel};
-use sojourn_base::packet::{Direction, Header};
+use sojourn_base::packet::{Direction, Header, Packet};
 
 /// Largest share of missing packets that a report tells, in per cent.
 const ALL: u16 = 100;
@@ -72,7 +72,9 @@ impl Bounds {
             (FlowTransport::Tcp { .. }, Header::Ack(_)) => false,
             _ => return false,
         };
-        parcel.to == flow.ends[usize::from(there)] && self.is_within(parcel.seen)
+        parcel.to == flow.ends[usize::from(there)]
+            && self.is_within(parcel.seen)
+            && can_be(&parcel.packet)
     }
 
     fn has_copies(&self, copies: &Copies) -> bool {
@@ -86,6 +88,7 @@ impl Bounds {
             && comes_from_sender
             && stream.sender() == Some(packet.flow)
             && self.is_within(copies.to)
+            && can_be(packet)
     }
 
     fn has_depths(&self, depths: &Depths) -> bool {
@@ -101,5 +104,16 @@ impl Bounds {
         self.is_member(state.origin)
             && links.len() < self.members()
             && links.iter().all(|(to, _)| is_neighbour(*to))
+    }
+}
+
+/// Whether a packet has room for its payload, and others of its flow may come after it.
+fn can_be(packet: &Packet) -> bool {
+    let fits = |payload: u16| u32::from(payload) <= packet.size;
+    match &packet.header {
+        Header::Segment(segment) => fits(segment.payload) && segment.seq < u32::MAX,
+        Header::Ack(ack) => ack.sacks().iter().all(|block| block.start < block.end),
+        Header::Datagram(datagram) => fits(datagram.payload) && datagram.seq < u32::MAX,
+        _ => true,
     }
 }

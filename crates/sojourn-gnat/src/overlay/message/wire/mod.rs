@@ -16,6 +16,7 @@
 //! | packets of flows | `packet` |
 //! | zombies, depths of queues, links | `signals` |
 //! | which messages a node can take | `bounds` |
+//! | times of several nodes' clocks | `times` |
 
 mod bounds;
 mod bytes;
@@ -24,8 +25,10 @@ mod packet;
 mod signals;
 #[cfg(test)]
 mod tests;
+mod times;
 
 pub use bounds::Bounds;
+pub use times::WireTimes;
 
 use super::Cargo;
 use bytes::Reader;

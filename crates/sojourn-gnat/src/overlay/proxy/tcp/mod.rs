@@ -13,6 +13,7 @@ mod entrance;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::ServiceSpec;
 use crate::overlay::admission::Admission;
 use crate::overlay::config::OverlayFlow;
 use crate::overlay::message::Parcel;
@@ -88,6 +89,13 @@ impl TcpProxy {
     /// The member at a flow's other end.
     pub(crate) fn peer(&self, flow: usize) -> u16 {
         self.flows[flow].peer
+    }
+
+    /// Sets a flow's service, where it enters.
+    pub(crate) fn set_service(&mut self, flow: usize, service: &ServiceSpec, k: f64) {
+        if let End::In(entrance) = &mut self.flows[flow].end {
+            entrance.admission = Admission::new(service, k, 0.0);
+        }
     }
 
     /// Sets a flow's priority, where it enters.

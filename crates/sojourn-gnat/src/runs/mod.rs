@@ -1,6 +1,8 @@
 //! Laws of overlays: queues are bounded inside the capacity region and grow outside, shares follow
 //! priorities, no packet loops while the network is partitioned, and invalid services are refused.
 
+mod orders;
+
 use crate::catalogue::builtin;
 use sojourn_base::counters::FlowCounters;
 use sojourn_base::units::{Span, Time};
@@ -220,7 +222,7 @@ fn counters(parts: &mut [Part], flow: usize) -> FlowCounters {
 
 #[test]
 fn nodes_by_themselves_do_what_they_do_in_the_simulation() {
-    let text = include_str!("../../../reproductions/gnat2021/experiments/3-node-system.toml");
+    let text = include_str!("../../../../reproductions/gnat2021/experiments/3-node-system.toml");
     let text = text.replace("\"60 s\"", "\"24 s\"").replace("\"50 s\"", "\"23 s\"");
     let scenario = Scenario::from_toml(&text, builtin()).unwrap();
     let (mut whole, mut parts) = (simulation(&text), parts(&scenario, Links::Kept));

@@ -1,0 +1,95 @@
+//! The configurations, keys and scenario of an overlay's nodes, in a directory.
+//!
+//! | part | file |
+//! | --- | --- |
+//! | the nodes and the links between them, where each is reached | `nodes` |
+//! | the directory, and what may be in it | `folder` |
+//! | programs that put the nodes into namespaces | `scripts` |
+
+mod folder;
+mod nodes;
+mod scripts;
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use sojourn_sliq::secure::Public;
+
+use super::config::{Config, Written, WrittenPeer};
+use super::{DeployOptions, Error, network};
+use folder::Folder;
+use nodes::Nodes;
+
+const HEAD: &str =
+    "# Written by `sojourn-gnat deploy`, which also replaces it. Besides what is here there is
+# metrics = \"127.0.0.1:9464\", where metrics are told.
+";
+
+/// Writes, for each member of the scenario's overlay, its configuration and its key, which is made
+/// unless it is there; a copy of the scenario; and where that is asked for programs that put the
+/// nodes into namespaces. Says how they are started.
+///
+/// # Errors
+/// A node or a flow cannot run by itself, or the directory has files of something else; in both
+/// cases nothing is written.
+pub fn deploy(options: &DeployOptions) -> Result<(), Error> {
+    let text = network::text(&options.file)?;
+    let scenario = network::scenario(&options.file, &text)?;
+    let nodes = Nodes::of(&scenario, options)?;
+    let name = options.file.file_name().unwrap_or(OsStr::new("scenario.toml"));
+    let folder = Folder::open(options, &nodes, name)?;
+    let keys = nodes.names().map(|node| folder.key(node)).collect::<Result<Vec<_>, _>>()?;
+    let mut configs = Vec::new();
+    for place in 0..keys.len() {
+        configs.push(config(&nodes, place, &keys, Path::new(name), &folder)?);
+    }
+    for (node, config) in nodes.names().zip(&configs) {
+        folder.write(format!("{node}.toml"), config)?;
+    }
+    folder.write(name, &text)?;
+    let out = options.out.display();
+    if !options.namespaces {
+        println!("{out}: start each node with");
+        nodes.names().for_each(|node| println!("  sojourn-gnat node {out}/{node}.toml"));
+        return Ok(());
+    }
+    for (name, text) in scripts::all(&nodes) {
+        folder.write_program(name, &text)?;
+    }
+    folder.write("links", &scripts::links(&nodes))?;
+    println!("{out}: start the nodes with {out}/up");
+    Ok(())
+}
+
+/// The text of a node's configuration, which can be read.
+fn config(
+    nodes: &Nodes,
+    place: usize,
+    keys: &[Public],
+    overlay: &Path,
+    folder: &Folder<'_>,
+) -> Result<String, Error> {
+    let node = &nodes.all[place];
+    let peers = node.neighbours.iter().map(|to| WrittenPeer {
+        node: nodes.all[to.place].name.clone(),
+        key: keys[to.place].to_string(),
+        address: Some(to.address.to_string()),
+    });
+    let written = Written {
+        node: node.name.clone(),
+        overlay: overlay.to_owned(),
+        listen: node.listen.to_string(),
+        key: format!("{}.key", node.name).into(),
+        emulate: nodes.emulate,
+        status: Some(format!("{}.sock", node.name).into()),
+        metrics: None,
+        peers: peers.collect(),
+    };
+    let file = folder.path(&format!("{}.toml", node.name));
+    let text = toml::to_string(&written).expect("names and addresses are TOML");
+    Config::of(&file, &text).map_err(Error::config(&file))?;
+    Ok(format!("{HEAD}{text}"))
+}
+
+#[cfg(test)]
+mod tests;

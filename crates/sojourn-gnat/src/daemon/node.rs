@@ -1,0 +1,232 @@
+//! A node: built from its configuration, driven until it is to end, and told about.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use sojourn_base::error::FieldError;
+use sojourn_base::given::Given;
+use sojourn_base::units::{Span, Time};
+use sojourn_net::net::Links;
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::Part;
+use sojourn_sliq::secure::{Ages, Gate, SEALING, Secret};
+use sojourn_sliq::udp::{Clock, Port, unix};
+use sojourn_sliq::wire::MAX_DATAGRAM;
+
+use super::peers::Peers;
+use super::translate::{Translator, Way};
+use super::turn::Turning;
+use super::{
+    Changes, Config, Desk, Error, Level, Log, Names, NodeOptions, PeerConfig, Shared, Signals,
+    Told, changes, gather,
+};
+use crate::overlay::{
+    Bounds, Largest, LastNumber, Mailboxes, Order, Orders, OverlayConfig, WireTimes,
+};
+
+/// How often its state is told.
+const TELLING: Span = Span::from_millis(100);
+/// The beginning of 2026 in seconds of UNIX time.
+const FIRST_SECOND: u64 = 1_767_225_600;
+/// At most so many advertisements of its links are made in a second.
+const ADVERTISED: u64 = 2;
+
+/// Runs the node of a configuration until it is ended.
+///
+/// # Errors
+/// Names what of the configuration, of the files that it names, or of the system is not usable; or a
+/// fault of the simulation.
+pub fn run(options: &NodeOptions) -> Result<(), Error> {
+    let config = Config::read(&options.config)?;
+    let signals = Signals::listen().map_err(Error::file(&options.config))?;
+    Node::new(config, Arc::default())?.run(&signals, options.lasts)
+}
+
+/// A node of an overlay.
+pub struct Node {
+    config: Config,
+    scenario: Scenario,
+    turning: Turning,
+    names: Names,
+    log: Log,
+    told: Told,
+    shared: Arc<Shared>,
+    /// Who answers those who ask.
+    _desk: Desk,
+}
+
+impl Node {
+    /// The node of a configuration at its time zero, which is now. It tells its state to `shared`.
+    ///
+    /// # Errors
+    /// As of [`run`].
+    pub fn new(config: Config, shared: Arc<Shared>) -> Result<Self, Error> {
+        let scenario = config.scenario()?;
+        let turning = Setup { config: &config, scenario: &scenario }.turning()?;
+        let desk = Desk::open(&config, &shared)?;
+        let (names, log) = (Names::of(&scenario, &config.node), Log::of(&config.node));
+        let told = Told::default();
+        Ok(Node { config, scenario, turning, names, log, told, shared, _desk: desk })
+    }
+
+    /// Runs until a signal ends it, or for so long.
+    ///
+    /// # Errors
+    /// If a socket cannot be used, or the simulation has broken an invariant.
+    pub fn run(&mut self, signals: &Signals, lasts: Option<Span>) -> Result<(), Error> {
+        let listen = json!(self.config.listen.to_string());
+        self.log.tell(Level::Info, "started", &[("listen", listen)]);
+        let ended = self.drive(signals, lasts);
+        match &ended {
+            Ok(()) => self.log.tell(Level::Info, "stopped", &[]),
+            Err(error) => {
+                self.log.tell(Level::Error, "fault", &[("error", json!(error.to_string()))]);
+            }
+        }
+        ended
+    }
+
+    fn drive(&mut self, signals: &Signals, lasts: Option<Span>) -> Result<(), Error> {
+        let end = lasts.map_or(Time::NEVER, |lasts| Time::ZERO + lasts);
+        let mut tell_at = Time::ZERO;
+        loop {
+            let some = self.turning.turn()?;
+            let now = self.turning.part.now();
+            let ends = now >= end || signals.stop();
+            if now >= tell_at || ends {
+                self.tell(now);
+                tell_at = now + TELLING;
+            }
+            if ends {
+                return Ok(());
+            }
+            if signals.take_reload() {
+                self.reload();
+            }
+            self.turning.rest(some, tell_at.min(end))?;
+        }
+    }
+
+    /// Tells the state to those who ask, and the log what has changed.
+    fn tell(&mut self, now: Time) {
+        let Turning { part, peers, .. } = &mut self.turning;
+        let told = gather(part, &self.names, peers.gate(), peers.links(), now, &self.told);
+        for (place, new) in told.neighbours.iter().enumerate() {
+            let named = [("neighbour", json!(new.node))];
+            if self.told.neighbours.get(place).is_some_and(|old| old.works) != new.works {
+                let (level, event) = match new.works {
+                    true => (Level::Info, "neighbour up"),
+                    false => (Level::Warning, "neighbour down"),
+                };
+                self.log.tell(level, event, &named);
+            }
+        }
+        for place in self.turning.restarted.drain(..) {
+            let node = &told.neighbours[place].node;
+            self.log.tell(Level::Warning, "neighbour restarted", &[("neighbour", json!(node))]);
+        }
+        self.turning.read_clocks();
+        self.turning.peers.look();
+        self.shared.set(told.clone());
+        self.told = told;
+    }
+
+    /// Reads the configuration again; what cannot change leaves all as it was.
+    fn reload(&mut self) {
+        match self.read() {
+            Ok((changes, config, scenario)) => {
+                self.take(changes);
+                (self.config, self.scenario) = (config, scenario);
+                self.log.tell(Level::Info, "reloaded", &[]);
+            }
+            Err(error) => {
+                let why = [("error", json!(error.to_string()))];
+                self.log.tell(Level::Warning, "reload refused", &why);
+            }
+        }
+    }
+
+    fn read(&self) -> Result<(Changes, Config, Scenario), Error> {
+        let config = Config::read(&self.config.file)?;
+        let scenario = config.scenario()?;
+        let changes = changes((&self.config, &self.scenario), (&config, &scenario))?;
+        Ok((changes, config, scenario))
+    }
+
+    fn take(&mut self, changes: Changes) {
+        let Turning { part, peers, orders, .. } = &mut self.turning;
+        for (old, new) in changes.peers {
+            if let Some(place) = part.neighbours().iter().position(|to| to.id == new.node) {
+                peers.change(place, [old.key, new.key], new.address);
+            }
+        }
+        for (flow, service) in changes.services {
+            orders.push(Order::Service { flow, service: Box::new(service) });
+        }
+        part.wake();
+    }
+}
+
+/// What a node is made of.
+struct Setup<'a> {
+    config: &'a Config,
+    scenario: &'a Scenario,
+}
+
+impl Setup<'_> {
+    fn turning(&self) -> Result<Turning, Error> {
+        let orders = Arc::new(Orders::default());
+        let (clock, times) = (Clock::start(), WireTimes::new(unix()));
+        let part = self.part(&orders, times)?;
+        let overlay = part.given().get::<OverlayConfig>().unwrap_or_default();
+        let mailboxes = part.given().get::<Mailboxes>().unwrap_or_default();
+        let nodes = &self.scenario.plan().nodes;
+        let me = nodes.iter().position(|node| node.name == self.config.node).unwrap_or_default();
+        let mut peers = self.peers()?;
+        let mut ways = Vec::new();
+        for neighbour in part.neighbours() {
+            let PeerConfig { node, key, address } = self.peer(&neighbour.id)?;
+            peers.add(node, *key, *address);
+            let member = overlay.member(neighbour.node).unwrap_or_default();
+            ways.push(Way::new(me as u16, neighbour, member as u16, &mailboxes));
+        }
+        Ok(Turning {
+            translator: Translator::new(Bounds::new(overlay), times),
+            part,
+            peers,
+            ways,
+            orders,
+            clock,
+            bytes: Vec::new(),
+            restarted: Vec::new(),
+        })
+    }
+
+    fn peers(&self) -> Result<Peers, Error> {
+        let gate = Gate::new(Secret::read(&self.config.key)?, rand::random(), Ages::default());
+        let opened = Port::open(self.config.listen).and_then(|port| Peers::new(gate, port));
+        let address = self.config.listen.to_string();
+        opened.map_err(|error| Error::Network { address, error })
+    }
+
+    /// What the configuration says of a neighbour.
+    fn peer(&self, node: &str) -> Result<&PeerConfig, Error> {
+        let found = self.config.peers.iter().find(|peer| peer.node == node);
+        found.ok_or_else(|| {
+            let message = format!("none is node '{node}', to which a link leads; add it");
+            Error::config(&self.config.file)(FieldError::new("peers", message))
+        })
+    }
+
+    fn part(&self, orders: &Arc<Orders>, times: WireTimes) -> Result<Part, Error> {
+        let mut given = Given::default();
+        given.give(Arc::clone(orders));
+        given.give(Arc::new(times));
+        given.give(Arc::new(Largest(MAX_DATAGRAM - SEALING)));
+        let since = unix().as_secs().saturating_sub(FIRST_SECOND);
+        given.give(Arc::new(LastNumber((ADVERTISED * since) as u32)));
+        let links = if self.config.emulate { Links::Kept } else { Links::Outside };
+        let refused = |error| Error::config(&self.config.file)(error);
+        Part::new(self.scenario, &self.config.node, links, &given).map_err(refused)
+    }
+}

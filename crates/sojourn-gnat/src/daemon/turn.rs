@@ -1,0 +1,107 @@
+//! The way of a datagram: one turn takes what has come, simulates the part up to now, and sends what
+//! has left it.
+
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
+
+use sojourn_base::observe::Observed;
+use sojourn_base::units::{Span, Time};
+use sojourn_sim::sim::Part;
+use sojourn_sliq::secure::Moment;
+use sojourn_sliq::udp::{Clock, unix};
+
+use super::Error;
+use super::peers::{News, Peers};
+use super::translate::{Translator, Way};
+use crate::overlay::{Order, Orders};
+
+/// Turns begin at least this far apart. Under load a turn has several datagrams then, which pass through
+/// the system together; a turn for each of them costs more than all else.
+const APART: Span = Span::from_micros(200);
+
+/// A part, and the way to its neighbours and back.
+pub(super) struct Turning {
+    pub part: Part,
+    pub peers: Peers,
+    /// By neighbour.
+    pub ways: Vec<Way>,
+    pub translator: Translator,
+    pub orders: Arc<Orders>,
+    pub clock: Clock,
+    pub bytes: Vec<u8>,
+    /// Neighbours whose processes have been started anew since somebody asked.
+    pub restarted: Vec<usize>,
+}
+
+impl Turning {
+    /// One turn; whether datagrams have come, so that more may be there.
+    ///
+    /// # Errors
+    /// If a socket cannot be used, or the simulation has broken an invariant.
+    pub(super) fn turn(&mut self) -> Result<bool, Error> {
+        let at = Moment::new(self.clock.now(), unix());
+        self.part.approach(at.now)?;
+        let some = self.receive(&at)?;
+        self.part.advance(at.now)?;
+        self.send(&at)?;
+        Ok(some)
+    }
+
+    fn receive(&mut self, at: &Moment) -> Result<bool, Error> {
+        let Turning { part, peers, ways, translator, orders, restarted, .. } = self;
+        let some = peers.receive(at, |place, link, news| match news {
+            News::Content(bytes) => match translator.read(&mut ways[place], at.now, bytes) {
+                Some(packet) => part.arrive(place, packet),
+                None => link.exchanged.refused_datagrams += 1,
+            },
+            News::Restarted => {
+                restarted.push(place);
+                orders.push(Order::Restart { member: ways[place].member });
+                part.wake();
+            }
+        });
+        some.map_err(|error| peers.refused(error))
+    }
+
+    fn send(&mut self, at: &Moment) -> Result<(), Error> {
+        let Turning { part, peers, ways, translator, bytes, .. } = self;
+        for (place, way) in ways.iter().enumerate() {
+            while let Some(packet) = part.take(place) {
+                if translator.write(way, &packet, bytes) {
+                    peers.send(at, place, bytes).map_err(|error| peers.refused(error))?;
+                }
+            }
+        }
+        peers.flush(at).map_err(|error| peers.refused(error))
+    }
+
+    /// Waits until there is something to do, at most until then; if more may have come, only for what
+    /// is left of the time between turns.
+    ///
+    /// # Errors
+    /// If the system cannot wait.
+    pub(super) fn rest(&mut self, more: bool, until: Time) -> Result<(), Error> {
+        let next = self.part.now() + APART;
+        let now = self.clock.now();
+        if next > now {
+            sleep(Duration::from_nanos(next.since(now).as_nanos()));
+        }
+        let until = until.min(self.part.next_wakeup()).min(self.peers.next());
+        let now = self.clock.now();
+        let waited = if !more && until > now { self.peers.wait(now, until) } else { Ok(()) };
+        waited.map_err(|error| self.peers.refused(error))
+    }
+
+    /// Reads how far the neighbours' clocks are ahead of this one.
+    pub(super) fn read_clocks(&mut self) {
+        let Turning { part, ways, .. } = self;
+        part.observe(&mut |name, value| {
+            let node = name.strip_prefix("clock.").and_then(|node| node.parse().ok());
+            let way = ways.iter_mut().find(|way| Some(way.node) == node);
+            if let (Some(way), Observed::Number(ahead)) = (way, value) {
+                way.ahead = ahead;
+            }
+        });
+    }
+}
