@@ -25,7 +25,7 @@ PAYLOAD, HEADERS = 1_372, 28
 BEGINS = 3.0
 #: Any rate that the nodes can forward is admitted, with short queues.
 OVERLAY = """
-duration = "1 h"
+duration = "60 min"
 sample_interval = "1 s"
 [topology]
 kind = "graph"

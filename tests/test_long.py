@@ -112,4 +112,5 @@ def test_what_the_table_names_is_there() -> None:
             there = any(path.stem == last or f"fn {last}(" in s for path, s in sources.items())
             assert there, f"no test is named {name}"
         for name in re.findall(r"--test (\w+)", command):
-            assert any(path.parts[-2:] == ("tests", f"{name}.rs") for path in sources), name
+            ends = ("tests", f"{name}.rs"), ("tests", name, "main.rs")
+            assert any(path.parts[-len(end) :] == end for path in sources for end in ends), name

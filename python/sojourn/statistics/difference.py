@@ -19,6 +19,9 @@ from sojourn.statistics.values import CONFIDENCE, Values
 _STAGES = (999, 9999)
 _FINER = 5
 _PROMISING = 0.1
+#: Differences of means are alike if they are to so many decimals of the largest value: rounding
+#: would tell equal resamples apart, and in another way where the sides are swapped.
+_DECIMALS = 12
 #: So many numbers are resampled at a time.
 _AT_ONCE = 5_000_000
 
@@ -70,11 +73,15 @@ def _permuted(a: Values, b: Values, resamples: int, *, paired: bool) -> Values:
 def _test(a: Values, b: Values, resamples: int, *, paired: bool) -> Values:
     from scipy.stats import permutation_test
 
+    largest = np.maximum(np.abs(a).max(axis=1), np.abs(b).max(axis=1))[:, None]
+    largest[largest == 0] = 1
+    a, b = a / largest, b / largest
+
     def mean(differences: Values, axis: int) -> Values:
-        return np.mean(differences, axis=axis)
+        return np.asarray(np.mean(differences, axis=axis)).round(_DECIMALS)
 
     def difference(x: Values, y: Values, axis: int) -> Values:
-        return np.mean(x, axis=axis) - np.mean(y, axis=axis)
+        return np.asarray(np.mean(x, axis=axis) - np.mean(y, axis=axis)).round(_DECIMALS)
 
     return np.asarray(
         permutation_test(

@@ -20,7 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What nodes tell, summed over them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
-    /// Seconds since the first one's start.
+    /// When the one told it that delivers most, in seconds since its start: each tells its state of
+    /// up to 0.1 s ago.
     pub(crate) at: f64,
     /// Packets that flows have delivered.
     pub(crate) delivered: u64,
@@ -61,11 +62,14 @@ fn ask(socket: &Path) -> io::Result<Value> {
 /// If one does not answer.
 pub(crate) fn told(sockets: &[PathBuf]) -> io::Result<Told> {
     let nodes = sockets.iter().map(|socket| ask(socket)).collect::<io::Result<Vec<_>>>()?;
-    let mut told = Told { at: nodes[0]["uptime_s"].as_f64().unwrap_or(0.0), ..Told::default() };
+    let (mut told, mut most) = (Told::default(), 0);
     for node in &nodes {
-        for flow in node["flows"].as_array().into_iter().flatten() {
-            told.delivered += flow["delivered_packets"].as_u64().unwrap_or(0);
+        let flows = node["flows"].as_array().into_iter().flatten();
+        let here: u64 = flows.filter_map(|flow| flow["delivered_packets"].as_u64()).sum();
+        if here >= most {
+            (told.at, most) = (node["uptime_s"].as_f64().unwrap_or(0.0), here);
         }
+        told.delivered += here;
         told.lost += node["packets"]["lost"].as_u64().unwrap_or(0);
         for neighbour in node["neighbours"].as_array().into_iter().flatten() {
             told.ages.push(neighbour["key_age_s"].as_f64().unwrap_or(0.0));

@@ -9,9 +9,16 @@ use sojourn_base::given::Given;
 use sojourn_net::net::Links;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::Part;
+use sojourn_sliq::secure::SEALING;
+use sojourn_sliq::wire::MAX_DATAGRAM;
 
 use super::Error;
 use crate::catalogue::builtin;
+use crate::check_sizes;
+use crate::overlay::Largest;
+
+/// Datagrams between nodes, which a seal makes longer.
+pub(super) const LARGEST: Largest = Largest(MAX_DATAGRAM - SEALING);
 
 /// Bytes of the longest text.
 const LONGEST: u64 = 64 << 20;
@@ -62,6 +69,7 @@ pub(super) fn neighbours(scenario: &Scenario, node: &str) -> Result<Vec<String>,
         "node" => of_nodes(error.message),
         _ => error,
     })?;
+    check_sizes(scenario, LARGEST)?;
     let known = members(scenario);
     let names = part.neighbours().iter().map(|other| other.id.as_str());
     if let Some(other) = names.clone().find(|other| !known.contains(other)) {

@@ -9,10 +9,10 @@ use sojourn_base::units::{Span, Time};
 use sojourn_net::net::Links;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::Part;
-use sojourn_sliq::secure::{Ages, Gate, SEALING, Secret};
+use sojourn_sliq::secure::{Ages, Gate, Secret};
 use sojourn_sliq::udp::{Clock, Port, unix};
-use sojourn_sliq::wire::MAX_DATAGRAM;
 
+use super::network::LARGEST;
 use super::peers::Peers;
 use super::translate::{Translator, Way};
 use super::turn::Turning;
@@ -20,9 +20,7 @@ use super::{
     Changes, Config, Desk, Error, Level, Log, Names, NodeOptions, PeerConfig, Shared, Signals,
     Told, changes, gather,
 };
-use crate::overlay::{
-    Bounds, Largest, LastNumber, Mailboxes, Order, Orders, OverlayConfig, WireTimes,
-};
+use crate::overlay::{Bounds, LastNumber, Mailboxes, Order, Orders, OverlayConfig, WireTimes};
 
 /// How often its state is told.
 const TELLING: Span = Span::from_millis(100);
@@ -222,7 +220,7 @@ impl Setup<'_> {
         let mut given = Given::default();
         given.give(Arc::clone(orders));
         given.give(Arc::new(times));
-        given.give(Arc::new(Largest(MAX_DATAGRAM - SEALING)));
+        given.give(Arc::new(LARGEST));
         let since = unix().as_secs().saturating_sub(FIRST_SECOND);
         given.give(Arc::new(LastNumber((ADVERTISED * since) as u32)));
         let links = if self.config.emulate { Links::Kept } else { Links::Outside };

@@ -101,24 +101,25 @@ pub enum Edge {
 impl Edge {
     /// Moves the next packet that has arrived by `now` into `packet`; for a channel, its medium is
     /// polled.
-    #[inline]
+    #[inline(always)] // once more than packets per event
     pub fn poll_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         match self {
             Edge::Link(link) => link.poll_into(now, packet),
-            Edge::FarEnd(arrivals) => match arrivals.front() {
-                Some((at, first)) if *at <= now => {
-                    *packet = *first;
-                    arrivals.pop_front();
-                    true
-                }
-                _ => false,
-            },
-            Edge::Channel { .. } | Edge::Outside(_) | Edge::Elsewhere => false,
+            other => other.poll_far_end(now, packet),
         }
     }
 
+    #[inline(never)]
+    fn poll_far_end(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let Edge::FarEnd(arrivals) = self else { return false };
+        let Some((_, first)) = arrivals.front().filter(|(at, _)| *at <= now) else { return false };
+        *packet = *first;
+        arrivals.pop_front();
+        true
+    }
+
     /// When [`Edge::poll_into`] should be called next, if at all.
-    #[inline]
+    #[inline(always)] // once per event
     pub fn next_wakeup(&self) -> Option<Time> {
         match self {
             Edge::Link(link) => link.next_wakeup(),

@@ -7,8 +7,13 @@ use crate::packet::Packet;
 use crate::units::Time;
 
 impl Network {
-    /// Packets arrive at the far end of an edge and are forwarded or delivered.
-    pub(super) fn on_edge<H: Hosts>(&mut self, edge: usize, hosts: &mut H) -> Step {
+    /// Packets arrive at the far end of an edge, each in `packet`, and are forwarded or delivered.
+    pub(super) fn on_edge<H: Hosts>(
+        &mut self,
+        edge: usize,
+        packet: &mut Packet,
+        hosts: &mut H,
+    ) -> Step {
         match self.edge_alarms[edge].fired(self.now) {
             Wake::Now => {}
             Wake::At(time) => {
@@ -18,12 +23,11 @@ impl Network {
             Wake::Not => return Ok(()),
         }
         let decider = self.deciders[edge];
-        let mut packet = Packet::default();
-        while self.edges[edge].poll_into(self.now, &mut packet) {
+        while self.edges[edge].poll_into(self.now, packet) {
             packet.hop = packet.hop.wrapping_add(1);
             match decider {
-                PLAIN => self.hand_on(&packet, hosts)?,
-                node => self.receive(node as usize, edge, packet, hosts)?,
+                PLAIN => self.hand_on(packet, hosts)?,
+                node => self.receive(node as usize, edge, *packet, hosts)?,
             }
         }
         self.arm_edge(edge);
@@ -59,15 +63,15 @@ impl Network {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)] // once per packet and edge
     pub(super) fn offer(&mut self, edge: usize, packet: &Packet) {
         let Edge::Link(link) = &mut self.edges[edge] else {
             return self.offer_elsewhere(edge, packet);
         };
         let steady = link.is_steady();
-        link.offer(self.now, *packet);
+        link.offer(self.now, packet);
         if !steady {
-            return self.arm_edge(edge);
+            return self.arm_anew(edge);
         }
         debug_assert!(
             link.next_wakeup().is_none_or(|t| t >= self.edge_alarms[edge].want()),
@@ -75,7 +79,13 @@ impl Network {
         );
     }
 
-    #[inline]
+    /// A function of its own, because mostly an offer does not bring a wake-up forward.
+    #[inline(never)]
+    fn arm_anew(&mut self, edge: usize) {
+        self.arm_edge(edge);
+    }
+
+    #[inline(always)] // once per event
     pub(super) fn arm_edge(&mut self, edge: usize) {
         let want = self.edges[edge].next_wakeup().unwrap_or(Time::NEVER);
         if let Some(time) = self.edge_alarms[edge].arm(want.max(self.now)) {
@@ -116,8 +126,7 @@ impl Network {
         }
     }
 
-    /// A function of its own, because mostly nothing needs to be scheduled.
-    #[inline(never)]
+    #[inline(always)] // once per event
     fn schedule_edge(&mut self, time: Time, edge: usize) {
         let target = Target::Edge(edge as u32);
         match self.edges[edge] {

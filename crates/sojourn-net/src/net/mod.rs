@@ -118,12 +118,13 @@ impl Network {
     /// If an invariant is broken; the network cannot be driven on then.
     pub fn advance<H: Hosts>(&mut self, until: Time, hosts: &mut H) -> Step {
         self.hand_over_direct(hosts)?;
+        let mut packet = Packet::default();
         while let Some((time, target)) = self.events.pop_until(until) {
             if !self.step_to(time) {
                 return Err(self.stuck(time, target, hosts));
             }
             match target {
-                Target::Edge(edge) => self.on_edge(edge as usize, hosts)?,
+                Target::Edge(edge) => self.on_edge(edge as usize, &mut packet, hosts)?,
                 Target::Timer(timer) => hosts.on_timer(self, timer)?,
                 Target::Medium(medium) => self.on_medium(medium as usize, hosts)?,
                 Target::Node(node) => self.on_node(node as usize, hosts)?,

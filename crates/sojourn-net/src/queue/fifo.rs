@@ -83,6 +83,7 @@ impl Fifo {
 }
 
 impl QueueDiscipline for Fifo {
+    #[inline(always)] // of most links
     fn enqueue(&mut self, now: Time, packet: Packet, cx: &mut QueueContext<'_>) {
         let full = !self.fits(&packet);
         if self.bursts.drops(&packet, || full) {
@@ -94,6 +95,7 @@ impl QueueDiscipline for Fifo {
         }
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, _now: Time, _cx: &mut QueueContext<'_>) -> Option<Packet> {
         let next = self.packets.front()?;
         self.backlog.remove(next);

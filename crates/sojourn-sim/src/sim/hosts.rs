@@ -139,9 +139,10 @@ impl FlowHosts {
     /// Sends all packets that the endpoint has to send.
     #[inline]
     fn pump(&mut self, net: &mut Network, socket: usize) -> Step {
-        while let Some(packet) = self.endpoints[socket].poll_transmit(net.now()) {
+        // By reference: a packet that is taken out of its `Option` is copied.
+        while let Some(packet) = &self.endpoints[socket].poll_transmit(net.now()) {
             net.count_step(self, Timer::Endpoint(socket as u32).pack())?;
-            net.inject(&packet);
+            net.inject(packet);
         }
         let want = self.endpoints[socket].next_timeout().unwrap_or(Time::NEVER);
         if let Some(time) = self.alarms[socket].arm(want.max(net.now())) {
@@ -193,7 +194,7 @@ fn owns(arrivals: Option<&Driver>, flow: u32, socket: usize) -> bool {
 }
 
 impl Hosts for FlowHosts {
-    #[inline]
+    #[inline(always)] // once per packet
     fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step {
         let socket = packet.socket as usize;
         let Some(endpoint) = self.endpoints.get_mut(socket) else {

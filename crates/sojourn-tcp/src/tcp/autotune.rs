@@ -31,6 +31,9 @@ pub(super) struct Autotune {
     /// The window that the buffer allows, and the memory of the buffer.
     allowed: u64,
     buffer: u64,
+    /// Memory in use with which the window was found not to grow: it does not with more either, until
+    /// the buffer does.
+    sated: u64,
     /// Share of that memory that is advertised.
     share: f64,
     limit: u64,
@@ -68,6 +71,7 @@ impl Autotune {
             window: first,
             allowed: 0,
             buffer: 0,
+            sated: u64::MAX,
             share: profile.window_share,
             limit,
             slack: profile.window_slack.map(|segments| u64::from(segments * mss)),
@@ -87,6 +91,7 @@ impl Autotune {
     /// `tcp_space_from_win`, `tcp_win_from_space`).
     fn allow(&mut self, window: u64) {
         self.buffer = (window as f64 / self.share) as u64;
+        self.sated = u64::MAX;
         self.allowed = (self.buffer as f64 * self.share) as u64;
     }
 
@@ -129,6 +134,9 @@ impl Autotune {
     /// whether the window has grown (Linux `tcp_grow_window`).
     #[inline]
     pub(super) fn on_segment(&mut self, payload: u16, memory: u64) -> bool {
+        if memory >= self.sated {
+            return false;
+        }
         let free = match self.exact {
             true => (self.buffer.saturating_sub(memory) as f64 * self.share) as u64,
             false => self.allowed,
@@ -136,6 +144,8 @@ impl Autotune {
         let grows = self.window < free;
         if grows {
             self.window = (self.window + 2 * u64::from(payload)).min(free);
+        } else {
+            self.sated = memory;
         }
         grows
     }

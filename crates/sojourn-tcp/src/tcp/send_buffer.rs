@@ -112,6 +112,7 @@ impl SendBuffer {
     }
 
     /// Bytes were acknowledged: room for more.
+    #[inline]
     pub(super) fn on_acked(&mut self, now: Time, bytes: u64) {
         self.acked += bytes;
         match &mut self.size {
@@ -241,6 +242,7 @@ impl SendBuffer {
 
     /// Removes `bytes` from the front, `joined` to those before in a large segment or not; returns
     /// when the first was written.
+    #[inline(always)] // once per segment
     pub(super) fn cut(&mut self, now: Time, bytes: u32, joined: bool) -> Time {
         while self.accepted_first.1 <= self.cut
             && let Some(next) = self.later.pop_front()
@@ -273,6 +275,7 @@ impl SendBuffer {
     }
 
     /// Whether all that will ever be offered has been acknowledged.
+    #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.closed && self.acked >= self.offered
     }

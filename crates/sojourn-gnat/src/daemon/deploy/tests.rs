@@ -103,9 +103,11 @@ fn what_cannot_run_by_itself_is_refused_and_nothing_is_written() {
     let renamed = SCENARIO.replace("\"3\"", "\"a/b\"");
     let plain = SCENARIO.replace(", kind = \"overlay\", restamp = true", "");
     let plain = plain.replace("service = {", "#");
+    let long = SCENARIO.replace("mss = 1024", "mss = 1400");
     for (scenario, more, expected) in [
         (&without[..], "", "three.toml: flows.0: passes 1-2 without a service; "),
         (&plain, "", "three.toml: topology.nodes: none is a node of an overlay; "),
+        (&long, "", "three.toml: flows.0.mss: 1400 given; allowed: up to 1388, "),
         (&renamed, "", "three.toml: topology.nodes: 'a/b' cannot name files; "),
         (
             SCENARIO,

@@ -212,6 +212,7 @@ mod tests {
         assert!(receipts.flows[flow].awaited.is_empty());
         assert_eq!(receipts.due(at(200))[0].percent, 0);
     }
+
     #[test]
     fn numbers_wrap() {
         let mut receipts = Receipts::default();

@@ -61,23 +61,23 @@ impl Egress {
         dispatch!(&self.discipline, queue => queue.shapes_link())
     }
 
-    /// Takes a packet while the transmitter is idle: returns the one to transmit now, if there is
-    /// one.
+    /// Takes a packet while the transmitter is idle: writes the one to transmit now to `next`, if there
+    /// is one.
     #[inline]
-    pub fn pass(&mut self, now: Time, mut packet: Packet) -> Option<Packet> {
+    pub fn pass(&mut self, now: Time, packet: &Packet, next: &mut Packet) -> bool {
         if self.can_bypass && self.waiting == 0 && self.device.is_empty() {
-            packet.enqueued_at = now;
             self.count_sojourn(Span::ZERO);
-            return Some(packet);
+            *next = Packet { enqueued_at: now, ..*packet };
+            return true;
         }
         self.enqueue(now, packet);
-        self.dequeue(now)
+        self.dequeue(now, next)
     }
 
     /// Takes a packet while the transmitter is busy.
     #[inline]
-    pub fn enqueue(&mut self, now: Time, mut packet: Packet) {
-        packet.enqueued_at = now;
+    pub fn enqueue(&mut self, now: Time, packet: &Packet) {
+        let packet = Packet { enqueued_at: now, ..*packet };
         if self.can_bypass && self.waiting == 0 && self.device.len() < self.device_limit {
             self.count_sojourn(Span::ZERO);
             self.device.push_back(packet);
@@ -89,37 +89,61 @@ impl Egress {
         self.fill_device(now);
     }
 
-    /// The next packet to transmit, if any.
+    /// Writes the next packet to transmit, if any, to `packet`.
     #[inline]
-    pub fn dequeue(&mut self, now: Time) -> Option<Packet> {
+    pub fn dequeue(&mut self, now: Time, packet: &mut Packet) -> bool {
         if self.device_limit == 0 {
-            return self.draw(now);
+            return self.draw(now, packet);
         }
-        let packet = self.device.pop_front().or_else(|| self.draw(now));
+        self.dequeue_device(now, packet)
+    }
+
+    #[inline(never)]
+    fn dequeue_device(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let taken = match self.device.pop_front() {
+            Some(first) => {
+                *packet = first;
+                true
+            }
+            None => self.draw(now, packet),
+        };
         self.fill_device(now);
-        packet
+        taken
     }
 
     #[inline]
     fn fill_device(&mut self, now: Time) {
-        while self.device.len() < self.device_limit
-            && let Some(packet) = self.draw(now)
-        {
+        if self.device_limit > 0 {
+            self.draw_to_device(now);
+        }
+    }
+
+    #[inline(never)]
+    fn draw_to_device(&mut self, now: Time) {
+        let mut packet = Packet::default();
+        while self.device.len() < self.device_limit && self.draw(now, &mut packet) {
             self.device.push_back(packet);
         }
     }
 
-    /// Takes a packet out of the discipline. Also called when nothing waits: some control laws
-    /// observe that the queue is empty.
-    #[inline]
-    fn draw(&mut self, now: Time) -> Option<Packet> {
+    /// Moves a packet out of the discipline, at once to where it goes: one that is kept while something
+    /// else is done is copied twice. Also called when nothing waits: some control laws observe that the
+    /// queue is empty.
+    #[inline(always)] // once per packet
+    fn draw(&mut self, now: Time, packet: &mut Packet) -> bool {
         let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
-        let packet = dispatch!(&mut self.discipline, queue => queue.dequeue(now, cx));
+        let drawn = match dispatch!(&mut self.discipline, queue => queue.dequeue(now, cx)) {
+            Some(next) => {
+                *packet = next;
+                true
+            }
+            None => false,
+        };
         self.changed(now);
-        if let Some(packet) = &packet {
+        if drawn {
             self.count_sojourn(now.since(packet.enqueued_at));
         }
-        packet
+        drawn
     }
 
     /// When the discipline's timer is due next, if at all.

@@ -45,7 +45,7 @@ fn run(link: &mut Link, offers: impl IntoIterator<Item = (Time, Packet)>) -> Vec
     let mut arrivals = Vec::new();
     for (at, packet) in offers {
         drain(link, at, &mut arrivals);
-        link.offer(at, packet);
+        link.offer(at, &packet);
     }
     drain(link, END, &mut arrivals);
     arrivals
@@ -392,7 +392,7 @@ proptest! {
             } else {
                 Packet { flow: *flow, ..packet(index) }
             };
-            link.offer(now, packet);
+            link.offer(now, &packet);
             let c = link.report(now);
             let held = link.held();
             let gone = c.drops_overflow + c.drops_aqm + c.drops_policed + c.drops_loss;

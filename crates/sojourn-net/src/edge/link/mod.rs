@@ -78,18 +78,18 @@ impl Link {
     }
 
     /// A packet enters the link.
-    #[inline]
-    pub fn offer(&mut self, now: Time, packet: Packet) {
-        self.offered.add(&packet);
+    #[inline(always)] // once per packet and link
+    pub fn offer(&mut self, now: Time, packet: &Packet) {
+        self.offered.add(packet);
         self.catch_up(now);
         if let Some(policer) = &mut self.policer
-            && !policer.admits(now, &packet)
+            && !policer.admits(now, packet)
         {
             return;
         }
         match &mut self.transmitter {
             Some(transmitter) => transmitter.offer(now, packet),
-            None => leave(&mut self.impairments, &mut self.pipe, now, &packet),
+            None => leave(&mut self.impairments, &mut self.pipe, now, packet),
         }
     }
 
@@ -101,7 +101,7 @@ impl Link {
 
     /// The same, written to `packet`: the event loop moves millions of packets, and one that passes
     /// through an `Option` is copied twice.
-    #[inline]
+    #[inline(always)]
     pub fn poll_into(&mut self, now: Time, packet: &mut Packet) -> bool {
         self.catch_up(now);
         let arrived = self.pipe.pop(now, packet);
@@ -233,14 +233,14 @@ impl Link {
 fn leave(impairments: &mut Option<Box<Impairments>>, pipe: &mut Pipe, now: Time, packet: &Packet) {
     match impairments {
         Some(impairments) => pass(impairments, pipe, now, *packet),
-        None => pipe.push(now, *packet),
+        None => pipe.push(now, packet),
     }
 }
 
 #[inline(never)]
 fn pass(impairments: &mut Impairments, pipe: &mut Pipe, now: Time, mut packet: Packet) {
     for _ in 0..impairments.copies(now, &mut packet) {
-        pipe.push(now, packet);
+        pipe.push(now, &packet);
     }
 }
 

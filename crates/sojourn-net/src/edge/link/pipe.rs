@@ -45,27 +45,27 @@ impl Pipe {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, now: Time, packet: Packet) {
+    pub(super) fn push(&mut self, now: Time, packet: &Packet) {
         match self.variation {
             None => {
                 let arrival = now + self.delay;
                 self.next = self.next.min(arrival);
-                self.packets.push_back((arrival, packet));
+                self.packets.push_back((arrival, *packet));
             }
             Some(_) => self.push_varied(now, packet),
         }
     }
 
     #[inline(never)]
-    fn push_varied(&mut self, now: Time, packet: Packet) {
+    fn push_varied(&mut self, now: Time, packet: &Packet) {
         let Some(variation) = &mut self.variation else { return };
         let last = self.packets.back().map_or(Time::ZERO, |(arrival, _)| *arrival);
-        let Arrival { time, thin } = variation.arrival(now, &packet, last);
+        let Arrival { time, thin } = variation.arrival(now, packet, last);
         if let Some(keep) = thin {
-            self.thin(now, time, &packet, keep);
+            self.thin(now, time, packet, keep);
         }
         let place = self.packets.partition_point(|(arrival, _)| *arrival <= time);
-        self.packets.insert(place, (time, packet));
+        self.packets.insert(place, (time, *packet));
         self.look_ahead();
     }
 
@@ -104,10 +104,11 @@ impl Pipe {
     /// Moves the first packet into `packet` if it has arrived.
     #[inline]
     pub(super) fn pop(&mut self, now: Time, packet: &mut Packet) -> bool {
-        match self.packets.front() {
-            Some((_, first)) if self.next <= now => *packet = *first,
-            _ => return false,
+        if self.next > now {
+            return false;
         }
+        let Some((_, first)) = self.packets.front() else { return false };
+        *packet = *first;
         self.packets.pop_front();
         self.look_ahead();
         true

@@ -25,7 +25,7 @@ impl Medium for RecordedLink {
     fn offer(&mut self, now: Time, _channel: usize, packet: Packet) {
         self.link.catch_up(now); // what happened before is told before
         self.tap.enqueue(now, &packet);
-        self.link.offer(now, packet);
+        self.link.offer(now, &packet);
     }
 
     fn poll(&mut self, now: Time) -> Option<(usize, Packet)> {

@@ -56,7 +56,7 @@ fn serialisation_is_exact_and_carries_its_remainder() {
     let mut link =
         Link::new(Some(fifo("100000 packets", Some(rate), 14, 0)), None, Span::from_micros(3));
     let n = 7000;
-    (0..n).for_each(|i| link.offer(Time::ZERO, packet(i, 1500)));
+    (0..n).for_each(|i| link.offer(Time::ZERO, &packet(i, 1500)));
     let mut arrivals = Vec::new();
     drain(&mut link, Time::NEVER, &mut arrivals);
     for (i, (at, packet)) in arrivals.iter().enumerate() {
@@ -75,7 +75,7 @@ fn saturated_link_sends_exactly_its_rate() {
     for i in 0..20_000 {
         let now = Time::from_nanos(500_000 * u64::from(i));
         drain(&mut link, now, &mut arrivals);
-        link.offer(now, packet(i, 1500));
+        link.offer(now, &packet(i, 1500));
     }
     let end = Time::from_nanos(10_000_000_000);
     drain(&mut link, end, &mut arrivals);
@@ -94,7 +94,7 @@ fn a_shaping_discipline_takes_the_transmitter_s_place() {
     let queue = discipline("cake", &Map::new(), &init(Some(rate), 14));
     let transmitter = Transmitter::new(Egress::new(queue, 0), Some(rate), 14);
     let mut link = Link::new(Some(transmitter), None, Span::from_millis(10));
-    (0..100).for_each(|i| link.offer(Time::ZERO, packet(i, 1500)));
+    (0..100).for_each(|i| link.offer(Time::ZERO, &packet(i, 1500)));
     let mut arrivals = Vec::new();
     drain(&mut link, Time::NEVER, &mut arrivals);
     for (i, (at, _)) in arrivals.iter().enumerate() {
@@ -107,10 +107,10 @@ fn a_shaping_discipline_takes_the_transmitter_s_place() {
 fn zero_packets_of_queue_still_pass_one_at_a_time() {
     let rate = Rate::from_bps(8_000_000);
     let mut link = Link::new(Some(fifo("0 packets", Some(rate), 0, 0)), None, Span::ZERO);
-    link.offer(Time::ZERO, packet(0, 1000));
-    link.offer(Time::ZERO, packet(1, 1000));
+    link.offer(Time::ZERO, &packet(0, 1000));
+    link.offer(Time::ZERO, &packet(1, 1000));
     // The transmission ends at 1 ms: a packet of that very instant finds the link free.
-    link.offer(Time::from_nanos(1_000_000), packet(2, 1000));
+    link.offer(Time::from_nanos(1_000_000), &packet(2, 1000));
     let mut arrivals = Vec::new();
     drain(&mut link, Time::NEVER, &mut arrivals);
     let indices: Vec<_> = arrivals.iter().map(|(_, packet)| packet.index).collect();
@@ -130,7 +130,7 @@ fn mean_wait(load: f64, n: u32, size: impl Fn(&mut crate::rng::Stream) -> u32) -
         now += Span::from_secs_f64(10e-3 / load * exponential(&mut rng));
         drain(&mut link, now, &mut arrivals);
         arrivals.clear();
-        link.offer(now, packet(i, size(&mut rng)));
+        link.offer(now, &packet(i, size(&mut rng)));
     }
     let counters = link.report(now);
     let wait = counters.sojourn_sum.as_secs_f64() / counters.sojourn_count as f64;
@@ -209,7 +209,7 @@ proptest! {
             drain(&mut link, now, &mut out);
             let direction =
                 if arrival.backward { Direction::Backward } else { Direction::Forward };
-            link.offer(now, Packet {
+            link.offer(now, &Packet {
                 flow: arrival.flow,
                 way: direction.into(),
                 ..packet(i as u32, arrival.size)

@@ -54,12 +54,12 @@ impl Transmitter {
 
     /// A packet enters the queue.
     #[inline]
-    pub fn offer(&mut self, now: Time, packet: Packet) {
+    pub fn offer(&mut self, now: Time, packet: &Packet) {
         self.clock = now;
         if !self.is_idle() {
             self.egress.enqueue(now, packet);
-        } else if let Some(packet) = self.egress.pass(now, packet) {
-            self.serve(now, packet);
+        } else if self.egress.pass(now, packet, &mut self.service) {
+            self.serve(now);
         }
     }
 
@@ -111,15 +111,15 @@ impl Transmitter {
 
     #[inline]
     fn take_up(&mut self, now: Time) {
-        if let Some(packet) = self.egress.dequeue(now) {
-            self.serve(now, packet);
+        if self.egress.dequeue(now, &mut self.service) {
+            self.serve(now);
         }
     }
 
+    /// Begins to serve the packet in `service`.
     #[inline]
-    fn serve(&mut self, now: Time, packet: Packet) {
-        let length = packet.size + self.overhead;
-        self.service = packet;
+    fn serve(&mut self, now: Time) {
+        let length = self.service.size + self.overhead;
         self.service_end = match (&mut self.pace, self.rate) {
             (Some(pace), _) => pace.end(now, length, &mut self.carry),
             (None, Some(rate)) => now + rate.transmission(length, &mut self.carry),

@@ -39,7 +39,7 @@ impl Medium for Tail {
     fn poll(&mut self, now: Time) -> Option<(usize, Packet)> {
         while let Some((channel, packet)) = self.medium.poll(now) {
             match &mut self.links[channel] {
-                Some(link) => link.offer(now, packet),
+                Some(link) => link.offer(now, &packet),
                 None => {
                     self.deliver(now, channel, &packet);
                     return Some((channel, packet));

@@ -22,18 +22,18 @@ const LONG_SILENCE: Span = Span::from_millis(200);
 impl Receiver {
     pub(super) fn on_data(&mut self, now: Time, ecn: Ecn, segment: &TcpSegment) {
         self.measure_arrival(now, ecn, segment);
-        let former = self.echo.flags();
+        let former = self.echo;
         let response = self.heard(now, ecn, segment.flags);
         let flushed = response.flush && matches!(self.due, Due::At(_));
         if flushed {
-            self.flushed = Some(self.special_acknowledgment(now, former));
+            self.flushed = Some(Box::new(self.special_acknowledgment(now, former.flags())));
         }
         if segment.seq <= self.acked_up_to {
             self.timestamp = segment.sent_at;
         }
         if self.compressed > 0 && self.init.profile.flushes_sacks && self.queue.crowds(segment.seq)
         {
-            self.flushed = Some(self.acknowledgment(now, self.echo.flags()));
+            self.flushed = Some(Box::new(self.acknowledgment(now, self.echo.flags())));
         }
         let memory = self.memory.segment(self.frames);
         let held = self.memory_taken(segment.seq, memory);

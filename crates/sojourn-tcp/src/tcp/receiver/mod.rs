@@ -45,7 +45,7 @@ pub struct Receiver {
     /// When the SYN-ACK is sent again unless something arrives, and its timeout.
     syn_ack_again: Option<(Time, Span)>,
     /// An ACK with the echo's former state, to be sent before anything else.
-    flushed: Option<Packet>,
+    flushed: Option<Box<Packet>>,
     /// Duplicate segment to report in the next ACK.
     duplicate: Option<SackBlock>,
     /// Timestamp to echo: that of the segment that last advanced the left edge (RFC 7323 §4.3).
@@ -205,7 +205,7 @@ impl Endpoint for Receiver {
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         if let Some(packet) = self.flushed.take() {
-            return Some(packet);
+            return Some(*packet);
         }
         match self.due {
             Due::SynAck => Some(self.syn_ack(now)),
@@ -215,9 +215,11 @@ impl Endpoint for Receiver {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        let delayed = if let Due::At(at) = self.due { Some(at) } else { None };
-        let syn_ack = self.syn_ack_again.map(|(at, _)| at);
-        [delayed, self.compressed_at, syn_ack].into_iter().flatten().min()
+        let delayed = if let Due::At(at) = self.due { at } else { Time::NEVER };
+        let compressed = self.compressed_at.unwrap_or(Time::NEVER);
+        let syn_ack = self.syn_ack_again.map_or(Time::NEVER, |(at, _)| at);
+        let next = delayed.min(compressed).min(syn_ack);
+        (next != Time::NEVER).then_some(next)
     }
 
     fn on_timeout(&mut self, now: Time) {

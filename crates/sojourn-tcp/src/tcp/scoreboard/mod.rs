@@ -24,6 +24,17 @@ pub(super) use segment::{Marks, Segment};
 /// No segment.
 const NONE: u32 = u32::MAX;
 
+/// Segments that left the scoreboard together, fresh and in the order in which they were sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// Their payload in bytes.
+    pub bytes: u64,
+    /// When the first of them was sent.
+    pub first_sent: Time,
+    /// The last of them.
+    pub last: Segment,
+}
+
 /// Outstanding segments `una..next`.
 #[derive(Debug)]
 pub(super) struct Scoreboard {
@@ -124,6 +135,7 @@ impl Scoreboard {
     }
 
     /// Adds the next new segment, sent `limited` by the application or not; returns its number.
+    #[inline(always)] // once per segment
     pub(super) fn push(
         &mut self,
         payload: u16,
@@ -145,6 +157,7 @@ impl Scoreboard {
         seq
     }
 
+    #[cold]
     fn grow(&mut self) {
         let capacity = 2 * (self.mask + 1);
         let mut ring = vec![Segment::default(); capacity as usize];
@@ -173,6 +186,29 @@ impl Scoreboard {
         }
         self.una += 1;
         segment
+    }
+
+    /// Removes the segments `una..next`, of which there is at least one, if nothing has happened to any
+    /// of them but that they were sent: most ACKs cover such a run.
+    #[inline]
+    pub(super) fn pop_run(&mut self, next: u32) -> Option<Run> {
+        let first = self.una;
+        let (mut bytes, mut later) = (0, self.oldest);
+        for seq in first..next {
+            let segment = self.segment(seq);
+            if later != seq || !segment.marks.is_fresh() {
+                return None;
+            }
+            bytes += u64::from(segment.payload);
+            later = segment.later;
+        }
+        self.oldest = later;
+        if later == NONE {
+            self.newest = NONE;
+        }
+        let (first_sent, last) = (self.segment(first).snapshot.sent_at, *self.segment(next - 1));
+        self.una = next;
+        Some(Run { bytes, first_sent, last })
     }
 
     /// First segment in `seq..end` that is not SACKed, stepping over SACKed runs.

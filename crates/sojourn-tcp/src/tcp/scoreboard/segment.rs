@@ -27,6 +27,12 @@ impl Marks {
         self.0 & other.0 == other.0
     }
 
+    /// Whether nothing has happened to the segment since it was first sent.
+    #[inline]
+    pub(super) fn is_fresh(self) -> bool {
+        Marks::APP_LIMITED.has(self)
+    }
+
     #[inline]
     pub(super) fn set(&mut self, other: Marks) {
         self.0 |= other.0;

@@ -100,3 +100,22 @@ proptest! {
         }
     }
 }
+
+/// A run leaves the scoreboard as its segments would one by one; anything that has happened to a segment
+/// ends runs.
+#[test]
+fn a_run_is_popped_as_its_segments_are() {
+    let (mut together, mut each) = (board(5), board(5));
+    assert_eq!(together.pop_run(4).map(|run| run.bytes), Some(3 * 1448));
+    (1..4).for_each(|_| _ = each.pop_acked());
+    let ends =
+        |board: &Scoreboard| (board.una(), board.oldest(), board.later(4), board.in_flight());
+    assert_eq!(ends(&together), ends(&each));
+    assert_eq!(together.pop_run(6).map(|run| run.bytes), Some(2 * 1448));
+    assert_eq!((together.oldest(), together.in_flight()), (None, 0));
+    each.mark_retransmitted(4, Snapshot::default(), false);
+    assert!(each.pop_run(6).is_none());
+    let mut sacked = board(5);
+    sack(&mut sacked, 2, 3);
+    assert!(sacked.pop_run(3).is_none() && sacked.pop_run(2).is_some());
+}

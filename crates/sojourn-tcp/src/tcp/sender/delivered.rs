@@ -1,11 +1,13 @@
 //! Deliveries of an ACK: SACKed segments and those below the cumulative acknowledgment (Linux
 //! `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`).
 
+use std::ops::Range;
+
 use super::Sender;
 use super::ack::Ack;
 use crate::packet::{Flags, MAX_SACK_BLOCKS, SackBlock, TcpAck};
 use crate::recovery::rate::Sampler;
-use crate::tcp::scoreboard::{Marks, Segment};
+use crate::tcp::scoreboard::{Marks, Run, Segment};
 use crate::units::Time;
 
 /// Extends the range of times to include `at`.
@@ -112,6 +114,48 @@ impl Sender {
         sampler: &mut Sampler,
     ) {
         let next = next.min(self.board.next());
+        let first = self.board.una();
+        let above_all_sacked = prior_highest <= first;
+        match above_all_sacked.then(|| self.board.pop_run(next)).flatten() {
+            Some(run) => self.deliver_run(now, first..next, &run, ack, sampler),
+            None => self.deliver_each(now, next, prior_highest, ack, sampler),
+        }
+        self.outstanding_bytes -= ack.bytes;
+        self.app.on_acked(now, ack.bytes);
+        self.recovery.timeouts = 0;
+        ack.rearm = true;
+    }
+
+    /// What [`Sender::deliver_each`] does, for segments that were sent once, in order, with none SACKed:
+    /// the last one decides.
+    #[inline]
+    fn deliver_run(
+        &mut self,
+        now: Time,
+        seqs: Range<u32>,
+        run: &Run,
+        ack: &mut Ack,
+        sampler: &mut Sampler,
+    ) {
+        let segments = seqs.end - seqs.start;
+        ack.bytes += run.bytes;
+        ack.cum_acked += segments;
+        ack.acked_sent = Some((run.first_sent, run.last.snapshot.sent_at));
+        ack.original_delivered |= seqs.start < self.recovery.high_seq;
+        self.count_for_rack(now, seqs.end - 1, &run.last);
+        self.delivery.delivered += segments - 1;
+        self.deliver(seqs.end - 1, &run.last, sampler);
+    }
+
+    #[inline(never)]
+    fn deliver_each(
+        &mut self,
+        now: Time,
+        next: u32,
+        prior_highest: u32,
+        ack: &mut Ack,
+        sampler: &mut Sampler,
+    ) {
         while self.board.una() < next {
             let seq = self.board.una();
             let segment = self.board.pop_acked();
@@ -133,9 +177,5 @@ impl Sender {
             }
             ack.cum_acked += 1;
         }
-        self.outstanding_bytes -= ack.bytes;
-        self.app.on_acked(now, ack.bytes);
-        self.recovery.timeouts = 0;
-        ack.rearm = true;
     }
 }

@@ -32,10 +32,15 @@ impl Sender {
     }
 
     /// The connection ends when the application has closed it and all is acknowledged.
+    #[inline]
     pub(super) fn end_if_complete(&mut self, now: Time) {
-        if self.completed_at.is_some() || !self.app.is_complete() {
-            return;
+        if self.app.is_complete() && self.completed_at.is_none() {
+            self.complete(now);
         }
+    }
+
+    #[cold]
+    fn complete(&mut self, now: Time) {
         self.completed_at = Some(now);
         if let Some(path) = &self.path
             && self.established_at.is_some()

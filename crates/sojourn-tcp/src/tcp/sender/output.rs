@@ -154,24 +154,30 @@ impl Sender {
     }
 
     /// Whether a new segment is sent as part of a large one.
+    #[inline]
     fn takes_from_batch(&mut self, now: Time) -> bool {
         self.burst.joined = self.burst.batch > 0;
-        if self.burst.batch == 0 {
-            self.make_room(now);
-            match self.next_batch(now) {
-                Batch::Send(segments) => self.burst.batch = segments,
-                Batch::Wait { cwnd_limited } => {
-                    self.burst.waiting = cwnd_limited;
-                    return false;
-                }
-            }
+        if !self.burst.joined && !self.begins_batch(now) {
+            return false;
         }
         let sends = self.has_new_data() && !self.waits_for_more();
         self.burst.batch -= u32::from(sends);
         sends
     }
 
+    /// Whether the next large segment may be sent now.
+    #[inline(never)]
+    fn begins_batch(&mut self, now: Time) -> bool {
+        self.make_room(now);
+        match self.next_batch(now) {
+            Batch::Send(segments) => self.burst.batch = segments,
+            Batch::Wait { cwnd_limited } => self.burst.waiting = cwnd_limited,
+        }
+        self.burst.batch > 0
+    }
+
     /// There must be new data.
+    #[inline(always)] // most of what is sent
     fn new_segment(&mut self, now: Time) -> Packet {
         let payload = self.app.available(self.init.mss);
         let idle = self.board.packets_out() == 0;
@@ -239,7 +245,7 @@ impl Sender {
     }
 
     /// Updates counters, pacing and the control for a segment being sent.
-    #[inline]
+    #[inline(always)] // once per segment
     fn account(&mut self, now: Time, seq: u32, in_flight: u32, payload: u32, again: bool) {
         if self.in_reduction() {
             self.prr.on_sent(1);

@@ -7,6 +7,7 @@ use crate::tcp::{HEADER, SYN_SIZE};
 use crate::units::Time;
 
 impl Sender {
+    #[inline(always)] // once per segment: the packet is made where it goes
     pub(super) fn data_packet(
         &mut self,
         now: Time,

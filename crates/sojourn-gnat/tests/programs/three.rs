@@ -1,6 +1,6 @@
 //! Three nodes as programs, on this machine's loopback, with the links of their scenario: they do what
-//! the simulation does; one is killed, and the others go on without it; it is started anew, and used
-//! again. What was sent is accounted for.
+//! the simulation does; priorities change by a signal; one is killed, and the others go on without it;
+//! it is started anew, and used again. What was sent is accounted for.
 
 use std::fmt::Write;
 use std::fs;
@@ -47,7 +47,7 @@ to = "2"
 transport = "udp"
 mss = 1024
 start = "500 ms"
-stop = "6 s"
+stop = "7 s"
 traffic = { kind = "cbr", rate = "15 Mbit/s", size = "1024 B" }"#;
 
 /// A node's program.
@@ -69,6 +69,12 @@ impl Running {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sojourn-gnat"));
         command.arg("status").arg(&self.status).args(["--format", "json"]);
         serde_json::from_slice(&command.output().unwrap().stdout).unwrap_or_default()
+    }
+
+    /// Lets it read its configuration again.
+    fn reload(&self) {
+        let hup = Command::new("kill").args(["-HUP", &self.child.id().to_string()]).status();
+        assert!(hup.unwrap().success());
     }
 
     /// Ends it at once, as `kill -9` does.
@@ -158,6 +164,15 @@ fn three_programs_do_what_is_simulated_and_go_on_without_one() {
     for (expected, got) in expected.into_iter().zip(got) {
         assert!((got / expected - 1.0).abs() < 0.05, "{got} Mbit/s, {expected} simulated");
     }
+
+    let turned = scenario.replace("= 1, c", "= 9, c").replace("= 3, c", "= 1, c");
+    fs::write(folder.join("three.toml"), turned.replace("= 9, c", "= 3, c")).unwrap();
+    nodes.iter().for_each(Running::reload);
+    seconds(0.5);
+    let turned = delivered(&nodes[1].told());
+    seconds(0.5);
+    let [high, low] = rates(turned, delivered(&nodes[1].told()));
+    assert!(high > 2.0 * low && high + low > 14.0, "{high} and {low} Mbit/s");
 
     nodes[2].kill();
     seconds(0.8);

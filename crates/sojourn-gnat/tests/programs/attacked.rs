@@ -1,19 +1,6 @@
 //! Two nodes with an attacker between them, who has one address for each: flows go on, and nothing
 //! changes but what is counted.
 
-#[path = "../examples/attacker/attack.rs"]
-mod attack;
-#[path = "../examples/attacker/between.rs"]
-mod between;
-#[path = "../examples/attacker/flood.rs"]
-mod flood;
-#[path = "../examples/attacker/phase.rs"]
-mod phase;
-#[path = "../examples/attacker/strangers.rs"]
-mod strangers;
-#[path = "../examples/attacker/way.rs"]
-mod way;
-
 use std::fs;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -21,9 +8,9 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
-use attack::{ALL, Attack};
-use between::{Between, Side};
-use phase::{Phase, phase, told};
+use crate::attack::{ALL, Attack};
+use crate::between::{Between, Side};
+use crate::phase::{Phase, phase, told};
 
 /// A flow of datagrams, eight of which are sent in 10 ms.
 const OVERLAY: &str = r#"

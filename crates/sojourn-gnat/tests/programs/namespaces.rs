@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use sojourn_base::error::FieldError;
 
-#[path = "../../sojourn-live/tests/needs/mod.rs"]
+#[path = "../../../sojourn-live/tests/needs/mod.rs"]
 mod needs;
 
 use needs::needs;
