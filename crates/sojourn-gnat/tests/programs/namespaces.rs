@@ -133,9 +133,14 @@ fn delivered(out: &Path) -> u64 {
 #[test]
 fn the_unit_is_one_for_systemd() {
     let folder = tempfile::tempdir().unwrap();
-    let text = fs::read_to_string(above().join("contrib/sojourn-gnat@.service")).unwrap();
+    let contrib = |name: &str| fs::read_to_string(above().join("contrib").join(name)).unwrap();
     let unit = folder.path().join("sojourn-gnat@.service");
-    fs::write(&unit, text.replace("/usr/local/bin/sojourn-gnat", PROGRAM)).unwrap();
+    let text = contrib("sojourn-gnat@.service").replace("/usr/local/bin/sojourn-gnat", PROGRAM);
+    fs::write(&unit, text).unwrap();
+    // What nodes with programs need besides is read, too.
+    let more = unit.with_extension("service.d");
+    fs::create_dir(&more).unwrap();
+    fs::write(more.join("applications.conf"), contrib("sojourn-gnat@applications.conf")).unwrap();
     let instance = unit.with_file_name("sojourn-gnat@1.service");
     let mut verify = Command::new("systemd-analyze");
     verify.args(["verify", "--man=no"]).arg(instance);
