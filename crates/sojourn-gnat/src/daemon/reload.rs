@@ -137,6 +137,7 @@ mod tests {
 
     use super::*;
     use crate::catalogue::builtin;
+    use crate::daemon::config::ApplicationsConfig;
 
     const SCENARIO: &str = r#"
 duration = "10 s"
@@ -265,6 +266,18 @@ service = { priority = 2 }
         ] {
             assert_eq!(message, expected);
         }
+        let programs = |config: &mut Config| {
+            config.applications = Some(ApplicationsConfig {
+                device: "sojourn0".to_owned(),
+                members: Vec::new(),
+                groups: Vec::new(),
+                services: Vec::new(),
+            });
+        };
+        assert_eq!(
+            why(programs),
+            "a.toml: applications: others given than the running node has; start it anew for this"
+        );
         assert!(why(|config| config.node = "b".to_owned()).starts_with("a.toml: node: b given"));
         assert!(why(|config| config.key = "b.key".into()).starts_with("a.toml: key: b.key given"));
     }

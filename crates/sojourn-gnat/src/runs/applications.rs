@@ -269,6 +269,21 @@ fn a_stream_that_has_ended_one_way_goes_on_the_other() {
 }
 
 #[test]
+fn what_has_ended_is_kept_until_it_is_read_or_not_wanted() {
+    let mut rig = Rig::new();
+    let flow = rig.connection();
+    rig.programs[0].applications.write(flow, b"question");
+    [0, 1].iter().for_each(|end| rig.programs[*end].applications.finish(flow));
+    rig.run(10_500);
+    assert_eq!([0, 1].map(|end| rig.programs[end].applications.counts().open), [0, 1]);
+    rig.programs[1].applications.reset(flow);
+    assert_eq!(rig.programs[1].applications.counts().open, 0);
+    assert_eq!(rig.programs[1].applications.read(flow, &mut [0]), 0);
+    rig.run(2);
+    assert_eq!((rig.events(0), rig.events(1).len()), (vec![Event::Finished { flow }], 1));
+}
+
+#[test]
 fn what_is_not_read_closes_the_window() {
     let mut rig = Rig::new();
     let flow = rig.connection();

@@ -113,7 +113,7 @@ impl Head {
         answer[..4].copy_from_slice(&spelled[8..]);
         answer[4..8].copy_from_slice(&number.to_be_bytes());
         answer[8..12].copy_from_slice(&acknowledges.to_be_bytes());
-        answer[12] = (TCP_HEADER / 4 << 4) as u8;
+        answer[12] = ((TCP_HEADER / 4) << 4) as u8;
         answer[13] = flags;
         let pseudo = [&spelled[..8], &[0, TCP, 0, TCP_HEADER as u8]].concat();
         let of_ip = !sum(0, ip);

@@ -123,7 +123,7 @@ impl Programs {
         }
         let packets = self.packets(now)?;
         self.sockets.look()?;
-        self.accept();
+        self.accept(now);
         let bytes = self.sockets.drive(&self.overlay);
         for port in self.sockets.closed.drain(..) {
             self.table.close(port, now);
@@ -174,14 +174,20 @@ impl Programs {
         }
         let port = self.table.add(Ends { from: server, to: client }, None, 0, now);
         let Some(port) = port else { return false };
-        let phantom = SocketAddrV4::new(PHANTOM, port);
-        self.table.open(phantom).is_some() && self.sockets.connect(flow, port).is_ok()
+        let asks = self.sockets.connect(flow, port).is_ok();
+        if asks {
+            self.table.open(SocketAddrV4::new(PHANTOM, port));
+        }
+        asks
     }
 
     /// Takes the connections of programs that this machine's kernel has accepted.
-    fn accept(&mut self) {
+    fn accept(&mut self, now: Time) {
         while let Some((phantom, socket)) = self.sockets.accept() {
-            // Somebody else who found the listener is reset, as his socket is dropped.
+            // Somebody else who found the listener is reset, as his socket is dropped; so is one too many.
+            if self.sockets.are_full() {
+                continue;
+            }
             let Some((ends, class)) = self.table.open(phantom) else { continue };
             let Some(member) = self.reach.member(*ends.to.ip()) else { continue };
             let [client, server] = [ends.from, ends.to].map(|end| (end.ip().to_bits(), end.port()));
@@ -189,6 +195,7 @@ impl Programs {
             let flow = self.overlay.open(member, class, &opening);
             if self.sockets.add(flow, Connection::asked(socket, phantom.port())).is_err() {
                 self.overlay.reset(flow);
+                self.table.close(phantom.port(), now);
             }
         }
     }

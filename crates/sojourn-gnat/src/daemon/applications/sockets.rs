@@ -84,12 +84,11 @@ impl Sockets {
     pub(super) fn accept(&self) -> Option<(SocketAddrV4, TcpStream)> {
         loop {
             match self.listener.accept() {
-                Ok((stream, SocketAddr::V4(phantom))) => {
+                Ok((stream, SocketAddr::V4(phantom)))
                     if stream.set_nonblocking(true).is_ok()
-                        && prepare(SockRef::from(&stream)).is_ok()
-                    {
-                        return Some((phantom, stream));
-                    }
+                        && prepare(SockRef::from(&stream)).is_ok() =>
+                {
+                    return Some((phantom, stream));
                 }
                 Err(error) if error.kind() != ErrorKind::ConnectionAborted => return None,
                 _ => {}

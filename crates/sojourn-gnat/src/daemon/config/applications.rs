@@ -100,7 +100,7 @@ impl Written {
     ///
     /// # Errors
     /// Names the field, and the remedy.
-    pub(super) fn read(self) -> Result<ApplicationsConfig, FieldError> {
+    pub(in crate::daemon) fn read(self) -> Result<ApplicationsConfig, FieldError> {
         let device = self.device.unwrap_or_else(|| DEVICE.to_owned());
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let fits = (1..=LONGEST).contains(&device.len()) && device.bytes().all(is_name);

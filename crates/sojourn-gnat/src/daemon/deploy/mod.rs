@@ -101,9 +101,13 @@ fn check_applications(nodes: &Nodes, options: &DeployOptions) -> Result<(), Erro
     }
     let names: Vec<_> = nodes.names().collect();
     let mut receivers = options.group.iter().flat_map(|group| &group.receivers);
-    match receivers.find(|name| !names.contains(&&name[..])) {
-        None => Ok(()),
-        Some(name) => refused(FieldError::unknown_name("", "overlay node", name, &names).message),
+    if let Some(name) = receivers.find(|name| !names.contains(&&name[..])) {
+        return refused(FieldError::unknown_name("", "overlay node", name, &names).message);
+    }
+    // All else is as it should be.
+    match applications(nodes, options).map(WrittenApplications::read) {
+        Some(Err(error)) => refused(error.message),
+        _ => Ok(()),
     }
 }
 

@@ -99,3 +99,63 @@ impl Datagrams {
         Some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ServiceSpec;
+    use sojourn_base::packet::Packet;
+
+    struct Rig {
+        shared: Applications,
+        proxy: UdpProxy,
+        datagrams: Datagrams,
+    }
+
+    impl Rig {
+        fn new() -> Self {
+            let services = vec![ServiceSpec::default(); 2];
+            Rig {
+                shared: Applications::new(services, 0, 1),
+                proxy: UdpProxy::default(),
+                datagrams: Datagrams::new(1e12, StreamKey::root(1)),
+            }
+        }
+
+        /// The place of a datagram that is sent then, from a port and of a class.
+        fn flow(&mut self, second: u64, port: u16, class: usize) -> Option<usize> {
+            let (ports, protocol) = ([port, 9], 17);
+            let key = DatagramKey { source: 1, destination: 2, ports, protocol };
+            let datagram = Outgoing { key, to: To::Member(1), class, bytes: [0; 20].into() };
+            let now = Time::ZERO + Span::from_secs(second);
+            let Rig { shared, proxy, datagrams } = self;
+            datagrams.flow(now, &datagram, 1, shared, proxy)
+        }
+
+        fn waits(&mut self, place: usize) {
+            let packet = Packet { size: 20, ..Packet::default() };
+            self.proxy.push(Time::ZERO, place, packet);
+        }
+    }
+
+    #[test]
+    fn places_of_idle_flows_are_used_again() {
+        let mut rig = Rig::new();
+        assert_eq!((rig.flow(1, 1, 0), rig.flow(1, 2, 0)), (Some(0), Some(1)));
+        assert_eq!((rig.flow(50, 1, 0), rig.flow(50, 1, 1)), (Some(0), Some(2)));
+        assert_eq!(rig.flow(61, 3, 0), Some(1), "idle for 60 s");
+        assert_eq!((rig.flow(61, 2, 0), rig.flow(61, 1, 0)), (Some(3), Some(0)));
+    }
+
+    #[test]
+    fn the_one_that_was_idle_longest_gives_way_unless_it_waits() {
+        let mut rig = Rig::new();
+        for port in 0..MOST as u16 {
+            assert_eq!(rig.flow(1 + u64::from(port > 1), port, 0), Some(port.into()));
+        }
+        rig.waits(0);
+        assert_eq!(rig.flow(3, 5_000, 0), Some(1));
+        (0..MOST).for_each(|place| rig.waits(place));
+        assert_eq!((rig.flow(4, 5_001, 0), rig.flow(4, 5_000, 0)), (None, Some(1)));
+    }
+}

@@ -103,7 +103,14 @@ impl Applications {
 
     /// Ends a connection at once; the other end is told so.
     pub fn reset(&self, flow: u32) {
-        self.change(flow, |pipe| pipe.reset = true);
+        let gone = self.change(flow, |pipe| {
+            pipe.reset = true;
+            pipe.gone
+        });
+        // The node has ended it before; what was still to be read is not.
+        if gone == Some(true) {
+            self.inner().pipes.remove(&flow);
+        }
     }
 
     /// The next thing that the daemon is told.
