@@ -13,11 +13,13 @@
 
 use super::build;
 use super::hosts::FlowHosts;
+use crate::counters::reception::ReceptionFigures;
 use crate::error::{Ended, Fault, FieldError, unless_ended};
 use crate::given::Given;
 use crate::net::{Links, Network, Split, Step};
 use crate::observe::Observer;
 use crate::packet::Packet;
+use crate::record::histogram::Histogram;
 use crate::record::{FlowCounters, NodeSample};
 use crate::scenario::Scenario;
 use crate::tcp::HostMemory;
@@ -174,6 +176,24 @@ impl Part {
             }
             here
         })
+    }
+
+    /// The RTTs of a flow whose sender is here, if it measures any.
+    pub fn rtts(&self, flow: usize) -> Option<&Histogram> {
+        let here = self.sockets[2 * flow] == HERE;
+        here.then(|| self.hosts.endpoints[2 * flow].rtt_histogram()).flatten()
+    }
+
+    /// What the receiver of a flow has measured, if it is here.
+    pub fn reception(&self, flow: usize) -> Option<ReceptionFigures> {
+        let here = self.sockets[2 * flow + 1] == HERE;
+        here.then(|| self.hosts.endpoints[2 * flow + 1].reception())
+    }
+
+    /// The distributions begin now.
+    pub fn end_warmup(&mut self) {
+        self.net.end_warmup();
+        self.hosts.endpoints.iter_mut().for_each(|endpoint| endpoint.end_warmup());
     }
 
     /// The node's backlog and counters.
