@@ -60,9 +60,11 @@ mod nodes {
     ) -> PyResult<Bound<'py, PyDict>> {
         let scenario = parse(py, scenario)?;
         let members = members(&scenario).map_err(|error| to_exception(py, &error.into()))?;
+        let mut network = scenario.network();
+        network["nodes"] = members.names.clone().into();
         let live = Live::overlay(&scenario, members);
         let (outcome, quality) = wait(py, live, progress, &Failure::default())?;
-        to_columns(py, outcome, &scenario.network().to_string(), &quality)
+        to_columns(py, outcome, &network.to_string(), &quality)
     }
 
     fn members(scenario: &Scenario) -> Result<Members, FieldError> {

@@ -1,4 +1,4 @@
-"""What backends in real time have in common: a quality, and runs that are repetitions."""
+"""What backends in real time have in common: runs that are repetitions, each with a quality."""
 
 from __future__ import annotations
 
@@ -13,15 +13,10 @@ from sojourn.errors import RunError
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.origin import Origin, Quality
-from sojourn.scenario import Document, Scenario, expanded_flows, validated
+from sojourn.scenario import Document, expanded_flows, validated
 
 #: A run: what it measured, its timing, how far it can be trusted.
 Made = tuple[RunData, dict[str, float], Quality]
-
-
-def runs_of(scenario: Scenario, count: int) -> list[Scenario]:
-    """The same scenario so many times."""
-    return [scenario] * count
 
 
 def gathered(canonical: Document, run: Callable[[], dict[str, Any]], alone: Alone) -> Made:

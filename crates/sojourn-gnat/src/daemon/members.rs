@@ -93,7 +93,7 @@ fn acquaint(members: &mut [Membership]) {
         for from in 0..members.len() {
             let address = members[from].config.listen;
             loop {
-                now = now + STEP;
+                now += STEP;
                 let at = Moment::new(now, unix());
                 let Some(to) = members[from].gate.poll(&at, &mut bytes) else { break };
                 some = true;
@@ -150,5 +150,35 @@ impl Member {
     /// If the system cannot wait.
     pub fn rest(&mut self, more: bool, until: Time) -> Result<(), Error> {
         self.turning.rest(more, until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::builtin;
+
+    const TEXT: &str = "name = \"two\"\nduration = \"1 s\"\n[topology]\nkind = \"graph\"\n\
+        nodes = [{ id = \"a\", kind = \"overlay\" }, { id = \"b\", kind = \"overlay\" }]\n\
+        [[topology.links]]\nid = \"a-b\"\nfrom = \"a\"\nto = \"b\"\nrate = \"9 Mbit/s\"\n\
+        [[flows]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nmss = 1024\n\
+        traffic = { kind = \"cbr\", rate = \"1 Mbit/s\" }\nservice = {}\n";
+
+    #[test]
+    fn members_can_talk_before_they_run() {
+        let scenario = Scenario::from_toml(TEXT, builtin()).unwrap();
+        let addresses = [1, 2].map(|last| SocketAddr::from(([10, 0, 0, last], 7100)));
+        let mut members = memberships(&scenario, &addresses).unwrap();
+        let at = Moment::new(Time::ZERO, unix());
+        for from in 0..2 {
+            let to = 1 - from;
+            let key = members[from].config.peers[0].key;
+            let peer = members[from].gate.add(key, Some(addresses[to]));
+            let (mut sealed, mut plain) = (Vec::new(), Vec::new());
+            let there = members[from].gate.seal(&at, peer, b"word", &mut sealed);
+            assert_eq!(there, Some(addresses[to]));
+            members[to].gate.hear(&at, addresses[from], &sealed, &mut plain);
+            assert_eq!(plain, b"word");
+        }
     }
 }
