@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from sojourn.engine import Progress
 from sojourn.errors import RunError
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
@@ -49,7 +50,7 @@ def key(backend: str, repetition: int) -> Origin:
     return {"backend": backend, "host": host, "kernel": kernel, "repetition": repetition}
 
 
-def alone(canonical: Document, made: Callable[[Document], Made]) -> Alone:
+def alone(canonical: Document, made: Callable[[Document, Progress | None], Made]) -> Alone:
     """Runs some flows by themselves over the same network."""
 
     @cache
@@ -57,6 +58,6 @@ def alone(canonical: Document, made: Callable[[Document], Made]) -> Alone:
         every = expanded_flows(canonical)
         those = [every[place] for place in flows]
         apart = validated({**canonical, "flows": those, "arrivals": []})
-        return trusted(made(apart.canonical))[0], range(len(flows))
+        return trusted(made(apart.canonical, None))[0], range(len(flows))
 
     return run

@@ -160,7 +160,7 @@ mod tests {
 
     const TEXT: &str = "name = \"two\"\nduration = \"1 s\"\n[topology]\nkind = \"graph\"\n\
         nodes = [{ id = \"a\", kind = \"overlay\" }, { id = \"b\", kind = \"overlay\" }]\n\
-        [[topology.links]]\nid = \"a-b\"\nfrom = \"a\"\nto = \"b\"\nrate = \"9 Mbit/s\"\n\
+        [[topology.links]]\nid = \"a-b\"\nfrom = \"a\"\nto = \"b\"\nrate = \"9 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"9000 B\" }\n\
         [[flows]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nmss = 1024\n\
         traffic = { kind = \"cbr\", rate = \"1 Mbit/s\" }\nservice = {}\n";
 
