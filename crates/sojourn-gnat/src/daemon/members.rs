@@ -80,8 +80,19 @@ pub fn memberships(
 /// A configuration without files.
 fn config(node: &str, listen: SocketAddr, peers: Vec<PeerConfig>) -> Config {
     let [file, overlay, key] = [(); 3].map(|()| PathBuf::new());
-    let (node, status, metrics) = (node.to_owned(), None, None);
-    Config { file, node, overlay, listen, key, emulate: false, status, metrics, peers }
+    let (node, status, metrics, applications) = (node.to_owned(), None, None, None);
+    Config {
+        file,
+        node,
+        overlay,
+        listen,
+        key,
+        emulate: false,
+        status,
+        metrics,
+        applications,
+        peers,
+    }
 }
 
 /// Passes on what the gates have to say until they are silent.

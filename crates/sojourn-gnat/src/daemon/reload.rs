@@ -48,6 +48,10 @@ fn own_fields(old: &Config, new: &Config) -> Result<(), FieldError> {
             ("metrics", or_none(config.metrics.map(|address| address.to_string()))),
         ]
     };
+    if old.applications != new.applications {
+        let message = "others given than the running node has; start it anew for this";
+        return Err(FieldError::new("applications", message));
+    }
     let mut fields = fields(old).into_iter().zip(fields(new));
     match fields.find(|((_, old), (_, new))| old != new) {
         Some(((field, old), (_, new))) => Err(refused(field, old, new)),
@@ -178,6 +182,7 @@ service = { priority = 2 }
             emulate: false,
             status: None,
             metrics: None,
+            applications: None,
             peers,
         }
     }

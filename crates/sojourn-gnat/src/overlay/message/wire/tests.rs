@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::ServiceSpec;
 use crate::overlay::config::{FlowTransport, OverlayConfig, OverlayFlow};
-use crate::overlay::message::{Copies, Delay, Depths, LinkState, Parcel};
+use crate::overlay::message::{Carried, Copies, Delay, Depths, LinkState, Parcel};
+use crate::overlay::numbers::opener;
 use sojourn_base::packet::{
     Datagram, Direction, Ecn, FiveTuple, Flags, Header, Opaque, Packet, SackBlock, TcpAck,
     TcpSegment, Way,
@@ -74,32 +75,47 @@ fn report() -> impl Strategy<Value = (Header, u32)> {
 }
 
 /// A packet as it is where it is read, with this header and size.
-fn packet(header: impl Strategy<Value = (Header, u32)>) -> impl Strategy<Value = Arc<Packet>> {
+fn packet(header: impl Strategy<Value = (Header, u32)>) -> impl Strategy<Value = Arc<Carried>> {
     let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
     (header, any::<(u32, u32, u8, bool)>(), ecn).prop_map(
         |((header, size), (flow, index, class, forward), ecn)| {
+            // Half of them are of an application.
             let flow = flow >> 1;
             let direction = if forward { Direction::Forward } else { Direction::Backward };
             let way = Way::new(direction, sojourn_base::packet::Dscp::of_class(class));
             let (socket, tuple) = (2 * flow + u32::from(forward), FiveTuple::of_flow(flow));
             let known = Packet { flow, index, way, socket, tuple, ..Packet::default() };
-            Arc::new(Packet { size, ecn, header, ..known })
+            Arc::new(carried(Packet { size, ecn, header, ..known }))
         },
     )
+}
+
+/// A packet with an application's bytes, if it is of one and has any.
+fn carried(packet: Packet) -> Carried {
+    let payload = match packet.header {
+        Header::Segment(segment) if opener(packet.flow).is_some() => segment.payload,
+        _ => 0,
+    };
+    let bytes = (0..payload).map(|byte| (byte ^ packet.index as u16) as u8).collect();
+    Carried { packet, bytes: (payload > 0).then_some(bytes) }
+}
+
+/// An application's IP packet.
+fn ip() -> impl Strategy<Value = Arc<Carried>> {
+    vec(any::<u8>(), 20..1_400).prop_map(|bytes| Arc::new(Carried::datagram(bytes.into())))
 }
 
 fn parcel() -> impl Strategy<Value = Cargo> {
     let header = prop_oneof![segment(), ack(), datagram(), report()];
-    (packet(header), 0..64_u16, option::of((time(), any::<u64>()))).prop_map(
-        |(packet, to, timed)| {
-            let (due, seen) = timed.map_or((None, 0), |(due, seen)| (Some(due), seen));
-            Cargo::Parcel(Parcel { size: packet.size, packet, to, due, seen })
-        },
-    )
+    let packet = prop_oneof![3 => packet(header).boxed(), 1 => ip().boxed()];
+    (packet, 0..64_u16, option::of((time(), any::<u64>()))).prop_map(|(packet, to, timed)| {
+        let (due, seen) = timed.map_or((None, 0), |(due, seen)| (Some(due), seen));
+        Cargo::Parcel(Parcel { size: packet.size, packet, to, due, seen })
+    })
 }
 
 fn copies() -> impl Strategy<Value = Cargo> {
-    (packet(datagram()), any::<(u16, u64)>())
+    (prop_oneof![packet(datagram()).boxed(), ip().boxed()], any::<(u16, u64)>())
         .prop_map(|(packet, (stream, to))| Cargo::Copies(Copies::new(packet, stream, to)))
 }
 
@@ -145,7 +161,7 @@ proptest! {
 
     #[test]
     fn whatever_arrives_is_a_message_of_its_length_or_nothing(
-        kind in 0..=LINK_STATE + 1,
+        kind in 0..=COPIES_IP + 1,
         rest in vec(any::<u8>(), 0..200),
     ) {
         let bytes = [&[kind], &rest[..]].concat();
