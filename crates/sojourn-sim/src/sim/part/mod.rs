@@ -11,6 +11,8 @@
 //! wait until next_wakeup, or until a packet comes
 //! ```
 
+mod refused;
+
 use super::build;
 use super::hosts::FlowHosts;
 use crate::counters::reception::ReceptionFigures;
@@ -22,9 +24,9 @@ use crate::packet::Packet;
 use crate::record::histogram::Histogram;
 use crate::record::{FlowCounters, NodeSample};
 use crate::scenario::Scenario;
-use crate::tcp::HostMemory;
 use crate::topology::Plan;
 use crate::units::Time;
+use refused::{refuse_crossing, refuse_what_is_shared};
 
 /// The region of the node.
 const HERE: usize = 0;
@@ -216,24 +218,6 @@ impl Part {
     }
 }
 
-/// Refuses what belongs to the whole network.
-fn refuse_what_is_shared(scenario: &Scenario) -> Result<(), FieldError> {
-    build::refuse_programs(scenario)?;
-    let refused = |field: &str, why: &str| {
-        Err(FieldError::new(
-            field,
-            format!("given; {why}; leave it out where nodes run by themselves"),
-        ))
-    };
-    if !scenario.arrivals.is_empty() {
-        return refused("arrivals", "connections that come and go begin at any node");
-    }
-    if HostMemory::new(scenario.tcp_metrics).is_some() {
-        return refused("tcp_metrics", "hosts of all nodes share what they remember");
-    }
-    Ok(())
-}
-
 /// The number of the active node of this name.
 fn active(net: &Network, plan: &Plan, name: &str) -> Result<usize, FieldError> {
     let active: Vec<_> = (0..plan.nodes.len()).filter(|node| net.is_active(*node)).collect();
@@ -266,30 +250,6 @@ fn around(
             Err(FieldError::new("node", message))
         }
     }
-}
-
-/// Refuses flows whose own packets cross between the node and the rest.
-fn refuse_crossing(
-    scenario: &Scenario,
-    split: &Split,
-    carried: impl Fn(u32) -> bool,
-) -> Result<(), FieldError> {
-    let routes = &scenario.plan().routes;
-    for flow in scenario.flows_expanded().iter().filter(|flow| !carried(flow.id)) {
-        let route = &routes[flow.id as usize];
-        let mut passed = route.forward.iter().chain(&route.backward);
-        let crosses =
-            |link: &u32| split.crossings.iter().any(|crossing| crossing.edge == *link as usize);
-        if let Some(link) = passed.find(|link| crosses(link)) {
-            let id = &scenario.plan().links[*link as usize].id;
-            let message = format!(
-                "passes {id} without a service; nodes that run by themselves exchange packets of \
-                 flows with one"
-            );
-            return Err(FieldError::new(flow.field(), message));
-        }
-    }
-    Ok(())
 }
 
 fn neighbours(plan: &Plan, split: &Split) -> Result<Vec<Neighbour>, FieldError> {
