@@ -229,6 +229,9 @@ conformance: setup  ## Put every member through the suite and write docs/explana
 replay: setup  ## Replay Linux's sources beside ours and write docs/explanation/replay.md: make replay V6_1=DIR V6_12=DIR
 	$(BIN)/python -m tools.pages.replay 6.1=$(V6_1) 6.12=$(V6_12)
 
+replay-sce: setup  ## Run the SCE draft's pairs with its authors' files too: make replay-sce SCE=DIR, a tree of chromi/sce; resumable
+	$(BIN)/python -m tools.sce_authors $(SCE) --out results/sce-authors
+
 live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable
 	$(BIN)/python -m tools.live_reference $(if $(JOBS),--jobs $(JOBS))
 
