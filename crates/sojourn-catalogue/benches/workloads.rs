@@ -8,8 +8,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use sojourn_catalogue::builtin;
+use sojourn_net::Outcome;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::Simulation;
+
+/// Payload of a full segment in the workloads, bytes.
+const SEGMENT: f64 = 1448.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
     for file in std::env::args().skip(1).filter(|argument| argument != "--bench") {
@@ -29,9 +33,19 @@ fn run(file: &Path) -> Result<String, Box<dyn Error>> {
         _ => wall.elapsed().as_nanos() as f64,
     };
     let total = |name| outcome.totals.reals(name).map_or(f64::NAN, |values| values[0]);
-    let (packets, events) = (total("data_packets"), total("events"));
+    let (packets, events) = (data_packets(&outcome), total("events"));
     let (simulated, memory) = (total("simulated_seconds"), peak_memory().unwrap_or(0.0));
     Ok(format!("{packets} {events} {simulated} {nanoseconds} {memory}"))
+}
+
+/// Data packets that arrived at flows, and those of transfers that have ended.
+fn data_packets(outcome: &Outcome) -> f64 {
+    let flows: f64 = outcome.totals.reals("data_packets").into_iter().flatten().sum();
+    let Some(transfers) = &outcome.transfers else { return flows };
+    let column = |name: &str| transfers.reals(name).unwrap_or_default();
+    let ended =
+        column("size").into_iter().zip(column("completed")).filter(|(_, end)| !end.is_nan());
+    flows + ended.map(|(size, _)| (size / SEGMENT).ceil()).sum::<f64>()
 }
 
 /// Nanoseconds on the processor so far; `None` where the system does not report it (Linux does).
