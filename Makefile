@@ -189,8 +189,13 @@ page: dev  ## Write the catalogue's page of one member, with its figure: make pa
 	BLESS=1 cargo test --quiet -p sojourn-catalogue --test all -- scenario_docs
 	$(BIN)/python -m tools.pages $(NAME)
 
-bench: setup  ## Measure the simulator's speed
-	cargo bench --quiet -p sojourn-catalogue --bench workloads
+bench: setup  ## Measure every workload beside b: one table with goals, and docs/explanation/performance.md
+	$(BIN)/python benches/ratios.py
+
+bench-instructions: setup  ## Say which instructions of b, d and e moved by more than 1 % (valgrind)
+	$(BIN)/python benches/ratios.py instructions
+
+bench-parts: setup  ## Measure the simulator's parts, the command line, a sweep on two cores
 	cargo bench --quiet -p sojourn-catalogue --bench parts
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/external.py
@@ -223,6 +228,9 @@ conformance: setup  ## Put every member through the suite and write docs/explana
 
 replay: setup  ## Replay Linux's sources beside ours and write docs/explanation/replay.md: make replay V6_1=DIR V6_12=DIR
 	$(BIN)/python -m tools.pages.replay 6.1=$(V6_1) 6.12=$(V6_12)
+
+replay-sce: setup  ## Run the SCE draft's pairs with its authors' files too: make replay-sce SCE=DIR, a tree of chromi/sce; resumable
+	$(BIN)/python -m tools.sce_authors $(SCE) --out results/sce-authors
 
 live-reference: setup  ## Extend the kernel's measured table on this machine (JOBS=2 runs at once); resumable
 	$(BIN)/python -m tools.live_reference $(if $(JOBS),--jobs $(JOBS))

@@ -42,7 +42,6 @@ SETTINGS: Mapping[str, str] = {
     "docs/reference/backends.md": "10 ms, 256 ns, 32 MB, 4 MB",
     "docs/reference/metrics.md": "0.1 %, 5 %, 100 ms",
     "docs/explanation/packet-scripts.md": "0 to 100 ms, 40 ms",
-    "docs/explanation/performance.md": "32 kB, 1 MB",
     "docs/howto/figures.md": "95 %",
     "docs/howto/any-program.md": "15 s, 4 MB",
     "docs/reference/programs.md": "1 GB, 64 MB",

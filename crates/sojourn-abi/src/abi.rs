@@ -37,6 +37,7 @@ macro_rules! sized {
 sized! {
     RawInit {
         initial_window: u32, mss: u32, packet_size: u32, now: u64, seed: u64, paced: u32,
+        initial_ssthresh: u32,
     }
 }
 sized! {
@@ -69,7 +70,7 @@ sized! {
         max_packets_out: u32, cwnd_limited: u32, delivered: u32, delivered_ce: u32, lost: u32,
         app_limited: u32, delivered_at: u64, first_sent_at: u64, srtt: u64, mdev: u64, rttvar: u64,
         min_rtt: u64, rto: u64, last_sent_at: u64, departs_at: u64, echo: u64, peer_sent_at: u64,
-        ce: u32, ack_held: u32, echoes: u32,
+        ce: u32, ack_held: u32, echoes: u32, esce: u32,
     }
 }
 sized! {
@@ -138,6 +139,7 @@ impl From<&ControlInit> for RawInit {
             now: init.now.as_nanos(),
             seed: init.random.seed(),
             paced: init.paced.into(),
+            initial_ssthresh: init.initial_ssthresh,
             ..RawInit::default()
         }
     }
@@ -247,6 +249,7 @@ impl RawView {
                 cum_acked: measured.cum_acked,
                 ack_in_flight: measured.in_flight,
                 ece: measured.ece.into(),
+                esce: measured.esce.into(),
                 window_update: measured.window_update.into(),
                 slow_path: measured.slow_path.into(),
                 rtt: measured.rtt.map_or(NEVER, Span::as_nanos),

@@ -36,6 +36,7 @@ struct sojourn_init {
     uint64_t now;
     uint64_t seed;  /* for the control's random draws */
     uint32_t paced; /* whether the sender paces all controls */
+    uint32_t initial_ssthresh; /* what the host remembers, or SOJOURN_INFINITE_SSTHRESH */
 };
 
 /* All that the sender measured on one arriving ACK, after loss detection has run on it. */
@@ -160,6 +161,7 @@ struct sojourn_view {
     uint32_t ce;           /* the last three and `next`, expected in order, are of SOJOURN_STEP_ARRIVAL */
     uint32_t ack_held;     /* an ACK is being held back */
     uint32_t echoes;       /* ACKs carry ECN echo */
+    uint32_t esce;         /* SCE echo, of SOJOURN_STEP_MEASURED */
 };
 
 /* A decision; `decide` gets it with every field 0 but the size. */

@@ -80,6 +80,8 @@ impl CongestionControl for Pair {
                 self.state = CaState::Recovery;
                 self.begun = Some(*event);
             }
+            // It may go out during a reduction.
+            Event::TxStart { .. } => self.compare(now, &format!("{event:?}")),
             _ => {
                 self.state = CaState::Open;
                 self.compare(now, &format!("{event:?}"));

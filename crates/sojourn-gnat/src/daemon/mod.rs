@@ -6,7 +6,7 @@
 //! | options, errors, a node's configuration | `options`, `error`, `config` |
 //! | configurations of all nodes of a scenario | `deploy` |
 //! | the scenario: its overlay's members and neighbours | `network` |
-//! | a node: what it is made of; its loop | `node`, `turn` |
+//! | a node: what it is made of; its loop; all nodes of a run | `node`, `turn`, `members` |
 //! | programs that use the overlay as they are | `applications` |
 //! | neighbours and the ports to them; packets and their bytes | `peers`, `translate` |
 //! | what a node tells of itself | `told` |
@@ -19,6 +19,7 @@ mod deploy;
 mod desk;
 mod error;
 mod log;
+mod members;
 mod metrics;
 mod network;
 mod node;
@@ -39,6 +40,7 @@ pub use deploy::deploy;
 pub use desk::Desk;
 pub use error::Error;
 pub use log::{Level, Log};
+pub use members::{Member, Membership, member_names, memberships};
 pub use node::{Node, run};
 pub use options::{
     Command, DeployOptions, Format, GroupOption, NodeAddress, NodeOptions, StatusOptions,

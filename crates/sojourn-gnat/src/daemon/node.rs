@@ -1,6 +1,7 @@
 //! A node: built from its configuration, driven until it is to end, and told about.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use sojourn_base::error::FieldError;
@@ -63,7 +64,9 @@ impl Node {
     /// As of [`run`].
     pub fn new(config: Config, shared: Arc<Shared>) -> Result<Self, Error> {
         let scenario = config.scenario()?;
-        let turning = Setup { config: &config, scenario: &scenario }.turning()?;
+        let gate = Gate::new(Secret::read(&config.key)?, rand::random(), Ages::default());
+        let turning =
+            Setup { config: &config, scenario: &scenario, begins: unix() }.turning(gate)?;
         let desk = Desk::open(&config, &shared)?;
         let (names, log) = (Names::of(&scenario, &config.node), Log::of(&config.node));
         let told = Told::default();
@@ -170,22 +173,28 @@ impl Node {
 }
 
 /// What a node is made of.
-struct Setup<'a> {
-    config: &'a Config,
-    scenario: &'a Scenario,
+pub(super) struct Setup<'a> {
+    pub config: &'a Config,
+    pub scenario: &'a Scenario,
+    /// The UNIX time of its time zero.
+    pub begins: Duration,
 }
 
 impl Setup<'_> {
-    fn turning(&self) -> Result<Turning, Error> {
+    /// A node behind this gate, whose clock starts now.
+    ///
+    /// # Errors
+    /// As of [`run`], but for its file and key, which are not read.
+    pub(super) fn turning(&self, gate: Gate) -> Result<Turning, Error> {
         let orders = Arc::new(Orders::default());
-        let (clock, times) = (Clock::start(), WireTimes::new(unix()));
+        let (clock, times) = (Clock::start(), WireTimes::new(self.begins));
         let reached = self.reached();
         let part = self.part(&orders, times, reached.as_ref())?;
         let overlay = part.given().get::<OverlayConfig>().unwrap_or_default();
         let mailboxes = part.given().get::<Mailboxes>().unwrap_or_default();
         let nodes = &self.scenario.plan().nodes;
         let me = nodes.iter().position(|node| node.name == self.config.node).unwrap_or_default();
-        let mut peers = self.peers()?;
+        let mut peers = self.peers(gate)?;
         let mut ways = Vec::new();
         for neighbour in part.neighbours() {
             let PeerConfig { node, key, address } = self.peer(&neighbour.id)?;
@@ -244,8 +253,7 @@ impl Setup<'_> {
         opened.map(Some).map_err(|error| Error::Network { address: device.clone(), error })
     }
 
-    fn peers(&self) -> Result<Peers, Error> {
-        let gate = Gate::new(Secret::read(&self.config.key)?, rand::random(), Ages::default());
+    fn peers(&self, gate: Gate) -> Result<Peers, Error> {
         let opened = Port::open(self.config.listen).and_then(|port| Peers::new(gate, port));
         let address = self.config.listen.to_string();
         opened.map_err(|error| Error::Network { address, error })
@@ -274,7 +282,7 @@ impl Setup<'_> {
             given.give(Arc::new(reached.applications()));
             given.give(Arc::new(self.overlay(reached)?));
         }
-        let since = unix().as_secs().saturating_sub(FIRST_SECOND);
+        let since = self.begins.as_secs().saturating_sub(FIRST_SECOND);
         given.give(Arc::new(LastNumber((ADVERTISED * since) as u32)));
         let links = if self.config.emulate { Links::Kept } else { Links::Outside };
         let refused = |error| Error::config(&self.config.file)(error);

@@ -43,7 +43,15 @@ impl Turning {
     /// # Errors
     /// If a socket cannot be used, or the simulation has broken an invariant.
     pub(super) fn turn(&mut self) -> Result<bool, Error> {
-        let at = Moment::new(self.clock.now(), unix());
+        self.turn_at(self.clock.now())
+    }
+
+    /// The same of a turn at `now`.
+    ///
+    /// # Errors
+    /// As of [`Turning::turn`].
+    pub(super) fn turn_at(&mut self, now: Time) -> Result<bool, Error> {
+        let at = Moment::new(now, unix());
         self.part.approach(at.now)?;
         let mut some = self.receive(&at)?;
         some |= self.serve(at.now)?;

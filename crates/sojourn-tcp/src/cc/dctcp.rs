@@ -155,7 +155,13 @@ impl WindowLaw for Law {
         }
     }
 
-    fn on_measured(&mut self, _now: Time, measured: &Measured, view: &SenderView) {
+    fn on_measured(
+        &mut self,
+        _window: &mut Window,
+        _now: Time,
+        measured: &Measured,
+        view: &SenderView,
+    ) {
         self.count(measured, view);
         self.update_alpha(view);
     }

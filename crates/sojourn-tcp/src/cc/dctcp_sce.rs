@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::law::{WindowLaw, Windowed};
 use super::sce_window::{SceCounter, Threshold};
 use super::window::Window;
-use super::{AckSample, ControlInit, EcnMode, Event};
+use super::{AckSample, ControlInit, EcnMode, Event, Measured, SenderView};
 use crate::observe::Observer;
 use crate::units::Time;
 
@@ -66,21 +66,25 @@ impl Law {
 impl WindowLaw for Law {
     type Params = Params;
     const ECN: EcnMode = EcnMode::Sce;
+    const STEPS: bool = true;
 
     fn new(params: Params, init: &ControlInit) -> Self {
         Law { threshold: params.threshold, sce: SceCounter::new(init) }
     }
 
-    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
+    fn on_measured(&mut self, window: &mut Window, _now: Time, ack: &Measured, view: &SenderView) {
+        let Some(acked) = self.sce.begin(window, ack, view) else { return };
         if ack.esce && !ack.ece {
-            let acked = self.sce.acked(ack);
             self.sce.charge(window, acked * i64::from(window.cwnd) / 2);
             window.ssthresh = self.threshold(window);
             self.sce.note_sce(window);
         } else {
-            self.sce.credit(window, ack);
+            self.sce.credit(window, acked, view);
         }
         self.sce.settle(window);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         self.sce.slow_start(window, ack);
     }
 

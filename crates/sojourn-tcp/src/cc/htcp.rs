@@ -221,7 +221,13 @@ impl WindowLaw for Law {
         }
     }
 
-    fn on_measured(&mut self, now: Time, measured: &Measured, view: &SenderView) {
+    fn on_measured(
+        &mut self,
+        _window: &mut Window,
+        now: Time,
+        measured: &Measured,
+        view: &SenderView,
+    ) {
         if view.state == CaState::Open {
             self.acked = measured.cum_acked;
         }
@@ -352,7 +358,7 @@ mod tests {
         let mut htcp = Law::new(params, &init());
         let rtt = Some(Span::from_millis(30));
         let measured = Measured { rtt, ..Measured::default() };
-        htcp.on_measured(Time::ZERO, &measured, &SenderView::default());
+        htcp.on_measured(&mut Window::new(10), Time::ZERO, &measured, &SenderView::default());
         assert_eq!(htcp.min_rtt, 8);
         (htcp.min_rtt, htcp.beta) = (25, BETA_MIN);
         htcp.update_alpha(2 * 250);

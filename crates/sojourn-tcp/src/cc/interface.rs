@@ -178,6 +178,8 @@ pub struct Measured {
     pub in_flight: u32,
     /// Whether it carries ECN echo.
     pub ece: bool,
+    /// Whether it carries SCE echo.
+    pub esce: bool,
     /// Whether it changed the receiver's window.
     pub window_update: bool,
     /// Whether header prediction could not process it.

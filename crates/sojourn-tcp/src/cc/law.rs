@@ -44,7 +44,14 @@ pub trait WindowLaw: Send + Sized + 'static {
 
     /// An ACK has been measured. Called before the reduction that the ACK may begin or end, and
     /// before `on_ack`.
-    fn on_measured(&mut self, _now: Time, _measured: &Measured, _view: &SenderView) {}
+    fn on_measured(
+        &mut self,
+        _window: &mut Window,
+        _now: Time,
+        _measured: &Measured,
+        _view: &SenderView,
+    ) {
+    }
 
     /// The sender's recovery state is about to change to `next`; `view` has the present one.
     fn on_state(&mut self, _window: &mut Window, _next: CaState, _view: &SenderView) {}
@@ -124,7 +131,7 @@ impl<L: WindowLaw> CongestionControl for Windowed<L> {
 
     fn on_step(&mut self, now: Time, step: &Step, view: &SenderView) {
         match step {
-            Step::Measured(measured) => self.law.on_measured(now, measured, view),
+            Step::Measured(measured) => self.law.on_measured(&mut self.window, now, measured, view),
             Step::State(next) => self.law.on_state(&mut self.window, *next, view),
             Step::Callback => {}
         }

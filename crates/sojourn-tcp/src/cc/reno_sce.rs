@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::law::{WindowLaw, Windowed};
 use super::sce_window::{SceCounter, Threshold};
 use super::window::Window;
-use super::{AckSample, ControlInit, EcnMode, Event};
+use super::{AckSample, ControlInit, EcnMode, Event, Measured, SenderView};
 use crate::observe::Observer;
 use crate::units::Time;
 
@@ -72,9 +72,9 @@ impl Law {
         self.threshold.of(self.sce.loss_cwnd, window.ssthresh)
     }
 
-    /// Bytes to subtract from the counter for this ACK's feedback, if it asks for a response.
-    fn cost(&self, window: &Window, ack: &AckSample) -> Option<i64> {
-        let acked = self.sce.acked(ack);
+    /// Bytes to subtract from the counter for the feedback of an ACK of so many bytes, if it asks
+    /// for a response.
+    fn cost(&self, window: &Window, ack: &Measured, acked: i64) -> Option<i64> {
         let root = i64::from(self.sce.root);
         match self.version {
             Version::A if ack.esce && !ack.ece => Some(acked * root),
@@ -91,6 +91,7 @@ impl Law {
 impl WindowLaw for Law {
     type Params = Params;
     const ECN: EcnMode = EcnMode::Sce;
+    const STEPS: bool = true;
 
     fn new(params: Params, init: &ControlInit) -> Self {
         let threshold = params.threshold.unwrap_or(match params.version {
@@ -100,8 +101,9 @@ impl WindowLaw for Law {
         Law { version: params.version, threshold, sce: SceCounter::new(init) }
     }
 
-    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
-        match self.cost(window, ack) {
+    fn on_measured(&mut self, window: &mut Window, _now: Time, ack: &Measured, view: &SenderView) {
+        let Some(acked) = self.sce.begin(window, ack, view) else { return };
+        match self.cost(window, ack, acked) {
             Some(cost) => {
                 self.sce.charge(window, cost);
                 window.ssthresh = self.threshold(window);
@@ -109,9 +111,12 @@ impl WindowLaw for Law {
                     self.sce.note_sce(window);
                 }
             }
-            None => self.sce.credit(window, ack),
+            None => self.sce.credit(window, acked, view),
         }
         self.sce.settle(window);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, _now: Time, ack: &AckSample) {
         self.sce.slow_start(window, ack);
     }
 
@@ -151,7 +156,7 @@ mod tests {
     use super::super::testing::init;
     use super::*;
     use crate::cc::INFINITE_SSTHRESH;
-    use crate::cc::sce_window::settled;
+    use crate::cc::sce_window::{hear, settled};
     use crate::cc::{CongestionControl, Registered};
 
     #[test]
@@ -174,8 +179,7 @@ mod tests {
     fn sce_ends_slow_start_only_in_version_b() {
         for (version, ssthresh) in [(Version::A, INFINITE_SSTHRESH), (Version::B, 5)] {
             let mut control = RenoSce::new(Params { version, threshold: None }, &init());
-            let ack = AckSample { acked: 1, cum_acked: 1, esce: true, ..AckSample::default() };
-            control.on_ack(Time::ZERO, &ack);
+            hear(&mut control, true);
             assert_eq!(control.decision().ssthresh, ssthresh);
         }
     }
@@ -185,8 +189,7 @@ mod tests {
         let cut = |esce| {
             let mut control = RenoSce::new(Params::default(), &init());
             control.window.cwnd = 80;
-            let ack = AckSample { acked: 1, cum_acked: 1, esce, ..AckSample::default() };
-            control.on_ack(Time::ZERO, &ack);
+            hear(&mut control, esce);
             control.on_congestion(Time::ZERO, &Event::Ecn { in_flight: 80 });
             control.on_congestion(Time::ZERO, &Event::ReductionEnd { cwnd: 80 });
             control.decision().cwnd

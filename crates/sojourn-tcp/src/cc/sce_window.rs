@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
-use super::{AckSample, ControlInit};
+use super::{AckSample, CaState, ControlInit, Measured, SenderView};
 use crate::observe::Observer;
 
 /// Segment size that the sender assumes of its peer (`TCP_MSS_DEFAULT`), in bytes.
@@ -58,13 +58,18 @@ impl SceCounter {
         SceCounter { loss_cwnd: 0, root: 1, mss: init.mss, counter: 0, recent: 0 }
     }
 
-    /// Bytes attributed to an ACK: those cumulatively acknowledged, or a segment of the peer's size
-    /// for a duplicate.
+    /// Begins with an ACK, before the reduction that it may begin or end: takes over the window in
+    /// force, in a reduction the sender's. Returns the bytes attributed to it: those cumulatively
+    /// acknowledged, or a segment of the peer's size for a duplicate; none for one that only
+    /// changes the receiver's window.
     #[inline]
-    pub fn acked(&self, ack: &AckSample) -> i64 {
+    pub fn begin(&self, window: &mut Window, ack: &Measured, view: &SenderView) -> Option<i64> {
+        if matches!(view.state, CaState::Cwr | CaState::Recovery) {
+            window.cwnd = view.cwnd;
+        }
         match ack.cum_acked {
-            0 => PEER_MSS,
-            segments => i64::from(segments) * i64::from(self.mss),
+            0 => (!ack.window_update).then_some(PEER_MSS),
+            segments => Some(i64::from(segments) * i64::from(self.mss)),
         }
     }
 
@@ -87,16 +92,16 @@ impl SceCounter {
         self.loss_cwnd = window.cwnd;
     }
 
-    /// An ACK without feedback: Reno's linear growth.
+    /// An ACK of so many bytes without feedback: Reno's linear growth.
     #[inline]
-    pub fn credit(&mut self, window: &Window, ack: &AckSample) {
-        if !window.in_slow_start() && ack.cwnd_limited {
-            self.counter += self.acked(ack);
+    pub fn credit(&mut self, window: &Window, acked: i64, view: &SenderView) {
+        if !window.in_slow_start() && view.cwnd_limited {
+            self.counter += acked;
             self.loss_cwnd = self.loss_cwnd.max(window.cwnd);
         }
     }
 
-    /// Converts a full counter into steps of the window; the last call for an ACK.
+    /// Converts a full counter into steps of the window; the last call before the reduction.
     #[inline]
     pub fn settle(&mut self, window: &mut Window) {
         let full = PEER_MSS * i64::from(window.cwnd);
@@ -156,6 +161,18 @@ impl SceCounter {
     }
 }
 
+/// An ACK of a segment, which the window had held back.
+#[cfg(test)]
+pub fn hear(control: &mut impl super::CongestionControl, esce: bool) {
+    let now = crate::units::Time::ZERO;
+    let measured = Measured { cum_acked: 1, esce, ..Measured::default() };
+    let view = SenderView { cwnd_limited: true, ..SenderView::default() };
+    control.on_step(now, &super::Step::Measured(measured), &view);
+    let (acked, cum_acked) = (1, 1);
+    let sample = AckSample { acked, cum_acked, may_grow: true, ..AckSample::default() };
+    control.on_ack(now, &AckSample { cwnd_limited: true, esce, ..sample });
+}
+
 /// The window on which a share `marked` of echoes settles: mean after a long time.
 #[cfg(test)]
 pub fn settled<C: super::Registered>(params: C::Params, marked: f64) -> f64 {
@@ -168,17 +185,7 @@ pub fn settled<C: super::Registered>(params: C::Params, marked: f64) -> f64 {
     for i in 1..=4_000_000 {
         let esce = f64::from(i) * marked > echoes + 1.0;
         echoes += f64::from(u8::from(esce));
-        control.on_ack(
-            crate::units::Time::ZERO,
-            &AckSample {
-                acked: 1,
-                cum_acked: 1,
-                may_grow: true,
-                cwnd_limited: true,
-                esce,
-                ..AckSample::default()
-            },
-        );
+        hear(&mut control, esce);
         if i > 2_000_000 {
             sum += f64::from(control.decision().cwnd);
         }

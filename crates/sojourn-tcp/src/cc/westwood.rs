@@ -159,7 +159,13 @@ impl WindowLaw for Law {
         }
     }
 
-    fn on_measured(&mut self, now: Time, measured: &Measured, _view: &SenderView) {
+    fn on_measured(
+        &mut self,
+        _window: &mut Window,
+        now: Time,
+        measured: &Measured,
+        _view: &SenderView,
+    ) {
         if self.rtt_first {
             self.take_rtt(measured);
         }
@@ -254,10 +260,10 @@ mod tests {
         let ack = Measured { cum_acked: 1, rtt, ..Measured::default() };
         for ms in [0, 4, 48, 51] {
             let now = Time::from_nanos(ms * 1_000_000);
-            westwood.on_measured(now, &ack, &SenderView::default());
+            westwood.on_measured(&mut Window::new(10), now, &ack, &SenderView::default());
         }
         assert_eq!((westwood.bandwidth, westwood.rtt), (0, 8));
-        westwood.on_measured(Time::from_nanos(52_000_000), &ack, &SenderView::default());
+        westwood.on_measured(&mut Window::new(10), Time::from_nanos(52_000_000), &ack, &SenderView::default());
         assert_eq!(westwood.bandwidth, 3 * 1448 / 13);
     }
 
@@ -271,19 +277,19 @@ mod tests {
             let mut westwood = Law::new(Params { version }, &super::super::testing::init());
             let rtt = Some(Span::from_millis(30));
             let ack = Measured { cum_acked: 2, rtt, ..Measured::default() };
-            westwood.on_measured(Time::ZERO, &ack, &SenderView::default());
+            westwood.on_measured(&mut Window::new(10), Time::ZERO, &ack, &SenderView::default());
             assert_eq!(
                 (westwood.min_rtt, westwood.bytes),
                 (min_rtt, 0),
                 "the first counts nothing"
             );
             let duplicate = Measured { slow_path: true, ..Measured::default() };
-            westwood.on_measured(Time::ZERO, &duplicate, &SenderView::default());
+            westwood.on_measured(&mut Window::new(10), Time::ZERO, &duplicate, &SenderView::default());
             assert_eq!(westwood.bytes, 1448);
-            westwood.on_measured(Time::ZERO, &ack, &SenderView::default());
+            westwood.on_measured(&mut Window::new(10), Time::ZERO, &ack, &SenderView::default());
             assert_eq!(westwood.bytes, 3 * 1448, "all of it");
             let slow = Measured { slow_path: true, ..ack };
-            westwood.on_measured(Time::ZERO, &slow, &SenderView::default());
+            westwood.on_measured(&mut Window::new(10), Time::ZERO, &slow, &SenderView::default());
             assert_eq!(westwood.bytes, 4 * 1448, "less the duplicate");
         }
     }

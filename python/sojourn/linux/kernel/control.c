@@ -80,7 +80,7 @@ static void *create(const struct sojourn_init *init, const double *values)
 	tp->mss_cache = tp->advmss = init->mss;
 	tp->snd_cwnd = init->initial_window;
 	tp->snd_cwnd_clamp = ~0;
-	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tp->snd_ssthresh = init->initial_ssthresh;
 	tp->snd_una = tp->snd_nxt = SEQUENCE(c, 0);
 	tp->ecn_flags = TCP_ECN_OK;
 	tp->reordering = init_net.ipv4.sysctl_tcp_reordering;
@@ -89,6 +89,8 @@ static void *create(const struct sojourn_init *init, const double *values)
 	tp->rx_opt.tstamp_ok = tp->rx_opt.sack_ok = 1;
 	tp->inet_conn.icsk_ca_ops = sojourn_registered;
 	tp->inet_conn.icsk_rto = TCP_TIMEOUT_INIT;
+	/* The other end sends no data, from which its size would be learnt (`tcp_initialize_rcv_mss`). */
+	tp->inet_conn.icsk_ack.rcv_mss = min_t(u32, init->mss, TCP_MSS_DEFAULT);
 	enter(c, init->now);
 	return c;
 }
@@ -160,7 +162,7 @@ static void measured(struct connection *c, const struct sojourn_view *view)
 		.in_flight = view->ack_in_flight * c->mss,
 	};
 	u32 flags = (view->slow_path ? CA_ACK_SLOWPATH : 0) | (view->ece ? CA_ACK_ECE : 0) |
-		    (view->window_update ? CA_ACK_WIN_UPDATE : 0);
+		    (view->esce ? CA_ACK_ESCE : 0) | (view->window_update ? CA_ACK_WIN_UPDATE : 0);
 
 	if (ops->pkts_acked)
 		ops->pkts_acked((struct sock *)&c->tp, &sample);

@@ -54,6 +54,7 @@ struct tcp_sack_block { u32 start_seq, end_seq; };
 struct tcp_sack_block_wire { u32 start_seq, end_seq; };
 struct udphdr { u16 source, dest, len, check; };
 #define tcp_flag_word(header) (((u32 *)(header))[3])
+#define TCP_FLAG_ESCE htonl(0x01000000)
 #define TCP_FLAG_CWR htonl(0x00800000)
 #define TCP_FLAG_ECE htonl(0x00400000)
 #define TCP_FLAG_URG htonl(0x00200000)
@@ -254,6 +255,9 @@ static inline int INET_ECN_set_ect1(struct sk_buff *skb)
 	sojourn_marked(skb);
 	return 1;
 }
+
+/* "Some Congestion Experienced" (`chromi/sce`). */
+#define INET_ECN_set_sce INET_ECN_set_ect1
 
 /* What a flow is told from another by. */
 struct flow_dissector_key_control { u16 thoff, addr_type; u32 flags; };

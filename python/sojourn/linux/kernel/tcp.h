@@ -20,7 +20,12 @@ enum tcp_ca_event {
 	CA_EVENT_ECN_NO_CE,
 	CA_EVENT_ECN_IS_CE,
 };
-enum tcp_ca_ack_event_flags { CA_ACK_SLOWPATH = 1, CA_ACK_WIN_UPDATE = 2, CA_ACK_ECE = 4 };
+enum tcp_ca_ack_event_flags {
+	CA_ACK_SLOWPATH = 1,
+	CA_ACK_WIN_UPDATE = 2,
+	CA_ACK_ECE = 4,
+	CA_ACK_ESCE = 8, /* of `chromi/sce` */
+};
 
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
 #define TCP_INIT_CWND 10

@@ -119,6 +119,7 @@ struct u64_stats_sync { int unused; };
 #define __bpf_kfunc_start_defs() extern int sojourn_nothing
 #define __bpf_kfunc_end_defs() extern int sojourn_nothing
 #define asmlinkage
+#define uninitialized_var(name) name = name
 #define fallthrough __attribute__((fallthrough))
 #define ____cacheline_aligned_in_smp
 #define ____cacheline_aligned

@@ -22,6 +22,7 @@ impl Catalogued {
         let mut shown = SenderView::default();
         shown.state = self.state;
         shown.cwnd = self.window;
+        shown.cwnd_limited = self.event.prior + 1 >= self.window;
         shown.una = view.una as u32;
         shown.next = view.next as u32;
         shown.delivered = self.delivery.delivered;

@@ -77,10 +77,12 @@ impl Flow {
         self.last_progress = now;
         let lost = self.lose_before(now, seq.saturating_sub(2));
         let una = self.outstanding.front().map_or(self.next, |p| p.seq);
-        let measured = Measured { cum_acked: 1, rtt: Some(rtt), ece: ce, ..Measured::default() };
+        let said = Measured { cum_acked: 1, rtt: Some(rtt), ece: ce, ..Measured::default() };
+        let measured = Measured { esce: sce, ..said };
         let control = self.control.decision();
         let (state, cwnd) = (self.state, control.cwnd);
-        let view = SenderView { state, cwnd, ..self.meter.view(una, self.next) };
+        let cwnd_limited = self.usage.limited;
+        let view = SenderView { state, cwnd, cwnd_limited, ..self.meter.view(una, self.next) };
         show(&mut *self.control, now, measured, &view);
         let sample_state = self.update_state(now, lost > 0, ce);
         let sample = AckSample {

@@ -227,9 +227,7 @@ impl<C: Registered> Path<C> {
         let (rtt, rate) = newest.map(|segment| self.meter.sample(self.now, &segment.sent)).unzip();
         let measured =
             Measured { cum_acked: acked + lost, rtt, ece: marked, ..Measured::default() };
-        let state = self.reduction.map_or(CaState::Open, |(state, _)| state);
-        let cwnd = self.control.decision().cwnd;
-        let view = SenderView { state, cwnd, ..self.meter.view(self.una, self.next) };
+        let view = self.view();
         show(&mut self.control, self.now, measured, &view);
         self.change_state(lost > 0, marked);
         self.last = AckSample {
@@ -249,6 +247,16 @@ impl<C: Registered> Path<C> {
             ..self.meter.ack_sample()
         };
         self.control.on_ack(self.now, &self.last);
+    }
+
+    /// What the control sees of the sender, which its window always limits here.
+    fn view(&self) -> SenderView {
+        SenderView {
+            state: self.reduction.map_or(CaState::Open, |(state, _)| state),
+            cwnd: self.control.decision().cwnd,
+            cwnd_limited: true,
+            ..self.meter.view(self.una, self.next)
+        }
     }
 
     fn run_timers(&mut self) {

@@ -18,6 +18,8 @@ pub(super) struct Ack {
     pub cum_acked: u32,
     /// Congestion echo.
     pub ece: bool,
+    /// SCE echo.
+    pub esce: bool,
     /// It carries a D-SACK.
     pub dsack: bool,
     /// The D-SACK was for the tail loss probe.
@@ -74,6 +76,7 @@ impl Sender {
         let mut ack = Ack {
             advanced: packet.next > self.board.una(),
             ece: self.congestion_echo(packet),
+            esce: packet.flags.has(Flags::ESCE),
             ..Ack::default()
         };
         ack.window_update = self.update_peer_window(packet);
@@ -109,20 +112,13 @@ impl Sender {
         if let Some(segments) = rate.delivered {
             self.count_rate(segments, rate.interval);
         }
-        let sample = self.sample(&before, packet, &ack, rtt, rate);
+        let sample = self.sample(&before, &ack, rtt, rate);
         self.steer(now, &ack, &sample);
     }
 
     /// The sample of an ACK for the control.
     #[inline]
-    fn sample(
-        &self,
-        before: &Before,
-        packet: &TcpAck,
-        ack: &Ack,
-        rtt: Option<Span>,
-        rate: RateSample,
-    ) -> AckSample {
+    fn sample(&self, before: &Before, ack: &Ack, rtt: Option<Span>, rate: RateSample) -> AckSample {
         AckSample {
             state: self.recovery.state,
             may_grow: self.may_grow(ack),
@@ -141,7 +137,7 @@ impl Sender {
             delivered_ce: u64::from(self.delivery.delivered_ce),
             total_lost: u64::from(self.delivery.lost),
             ece: ack.ece,
-            esce: packet.flags.has(Flags::ESCE),
+            esce: ack.esce,
             app_limited: self.delivery.app_limited(),
             ack_delayed: self.maybe_delayed(ack, &rate),
             rate,

@@ -31,10 +31,12 @@ impl Sender {
                 rtt,
                 in_flight: self.delivery.delivered - sampled.unwrap_or(0),
                 ece: ack.ece,
+                esce: ack.esce,
                 window_update: ack.window_update,
                 slow_path: !ack.advanced || has_sacks || ack.ece || ack.window_update,
             };
             self.show(now, &Step::Measured(measured));
+            self.consult();
         }
     }
 

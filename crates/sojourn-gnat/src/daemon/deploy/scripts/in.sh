@@ -16,7 +16,8 @@ if ! pid=$(cat "$here/up.pid" 2>/dev/null) || [ ! -d "/proc/$pid" ]; then
     echo "in: the nodes do not run; start $here/up" >&2
     exit 2
 fi
-set -- --net --mount --wd="$PWD" nsenter --net="/var/run/netns/$node" "$@"
+# Only the network is the node's: all files are there, of which ./up hides some from itself.
+set -- --net="/proc/$pid/root$(readlink -f /var/run)/netns/$node" "$@"
 [ "$(readlink "/proc/$pid/ns/user")" = "$(readlink "/proc/$$/ns/user")" ] ||
-    set -- --user --preserve-credentials "$@"
-exec nsenter --target "$pid" "$@"
+    set -- --target "$pid" --user --preserve-credentials "$@"
+exec nsenter "$@"
