@@ -122,12 +122,22 @@ def _wasm() -> str:
     ).stdout.strip()
 
 
+def overlay_nodes() -> Path | None:
+    """The program ``sojourn-gnat``, as tests in Rust or ``make nodes`` have built it last."""
+    target = Path(__file__).parents[1] / "target"
+    built = [
+        path for kind in ("debug", "release") if (path := target / kind / "sojourn-gnat").exists()
+    ]
+    return max(built, key=lambda path: path.stat().st_mtime, default=None)
+
+
 CAPABILITIES: dict[str, Probe] = {
     "linux": where(sys.platform == "linux", "another system"),
     # A network namespace of its own and a TUN device in it.
     "live": succeeds("unshare", "--net", "--", sys.executable, "-c", _TUN),
     # Network namespaces that are joined, as a deployment of overlay nodes has them.
     "namespaces": succeeds("unshare", "-Urnm", "sh", "-c", _JOINED),
+    "nodes": lambda: "" if overlay_nodes() else "no target/*/sojourn-gnat (make nodes)",
     "user-namespaces": succeeds("unshare", "--user", "--map-root-user", "--", "true"),
     "fewer-rights": succeeds("setpriv", "--bounding-set=-sys_admin", "--", "true"),
     "mount": succeeds("unshare", "--mount", "--", "mount", "-t", "tmpfs", "tmpfs", "/tmp"),

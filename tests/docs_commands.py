@@ -23,6 +23,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
+from capabilities import overlay_nodes
 from conftest import ROOT, call
 
 PLACES = ("docs/tutorial", "docs/howto")
@@ -138,7 +140,25 @@ def follow(page: Page, place: Path, *, whole: bool) -> None:
     place.mkdir()
     for directory in page.files:
         shutil.copytree(ROOT / directory, place, dirs_exist_ok=True)
-    environment, printed = shims(place.with_name(f"{place.name}-bin")), ""
+    environment = shims(place.with_name(f"{place.name}-bin"))
+    with contextlib.ExitStack() as left:
+        obey(page, place, environment, left, whole=whole)
+    for picture in page.pictures if whole else ():
+        assert (place / picture).stat().st_size > 0, picture
+        if os.environ.get(KEEP):
+            shutil.copy(place / picture, (ROOT / page.name).parent)
+
+
+def obey(
+    page: Page,
+    place: Path,
+    environment: dict[str, str],
+    left: contextlib.ExitStack,
+    *,
+    whole: bool,
+) -> None:
+    """Does it block by block; `left` ends what commands have left in the background."""
+    printed = ""
     for block in page.blocks:
         where = f"{page.name}:{block.line}"
         if block.mark in {"file", "adds"}:
@@ -147,20 +167,20 @@ def follow(page: Page, place: Path, *, whole: bool) -> None:
                 file.write(block.text)
         elif block.mark == "run":
             if whole or not block.whole:
-                printed = run(block, place, environment, where, whole=whole)
+                printed = run(block, place, environment, left, where, whole=whole)
             else:
                 printed = ""
         elif block.mark == "prints" and printed:
             compare(block, printed, where)
-    for picture in page.pictures if whole else ():
-        assert (place / picture).stat().st_size > 0, picture
-        if os.environ.get(KEEP):
-            shutil.copy(place / picture, (ROOT / page.name).parent)
 
 
 def shims(directory: Path) -> dict[str, str]:
-    """An environment in which ``sojourn`` and ``python`` are those of the tests."""
+    """An environment in which ``sojourn`` and ``python`` are those of the tests, and
+    ``sojourn-gnat`` what has been built.
+    """
     directory.mkdir()
+    if nodes := overlay_nodes():
+        (directory / nodes.name).symlink_to(nodes)
     for name, command in (("sojourn", "-m sojourn"), ("python", "")):
         script = directory / name
         script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {command} "$@"\n')
@@ -168,7 +188,15 @@ def shims(directory: Path) -> dict[str, str]:
     return os.environ | {"PATH": f"{directory}:{os.environ['PATH']}"}
 
 
-def run(block: Block, place: Path, environment: dict[str, str], where: str, *, whole: bool) -> str:
+def run(
+    block: Block,
+    place: Path,
+    environment: dict[str, str],
+    left: contextlib.ExitStack,
+    where: str,
+    *,
+    whole: bool,
+) -> str:
     """What it prints. Within this process where that can be: most commands import for longer than
     they work.
     """
@@ -177,16 +205,24 @@ def run(block: Block, place: Path, environment: dict[str, str], where: str, *, w
         with contextlib.chdir(place):
             return "".join(told(call(*arguments), where) for arguments in commands)
     command = [sys.executable, "-c", text] if block.language == "python" else ["bash", "-ec", text]
-    done = subprocess.run(
+    process = subprocess.Popen(
         command,
         cwd=place,
         env=environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
-        timeout=LONGEST,
+        start_new_session=True,
     )
-    return told(done, where)
+    left.callback(end, process.pid)
+    out, err = process.communicate(timeout=LONGEST)
+    return told(subprocess.CompletedProcess(command, process.returncode, out, err), where)
+
+
+def end(group: int) -> None:
+    """Ends what a block has left in the background."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGTERM)
 
 
 def told(done: subprocess.CompletedProcess[str], where: str) -> str:

@@ -202,7 +202,8 @@ def test_a_wrong_name_is_refused_with_the_list(
 ) -> None:
     done = called(*arguments, "--backend", name)
     assert done.returncode == 2
-    assert f"--backend: '{name}' given; allowed: sim, live, kernel, kernel:VERSION" in done.stderr
+    has = "sim, live, kernel, overlay, kernel:VERSION"
+    assert f"--backend: '{name}' given; allowed: {has}" in done.stderr
 
 
 def test_several_backends_are_for_single_runs(file: Path, called: Command) -> None:

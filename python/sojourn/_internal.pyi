@@ -34,6 +34,7 @@ __all__ = [
     "run_command",
     "run_kernel",
     "run_live",
+    "run_overlay",
     "run_programs",
     "run_slotted",
     "sample_columns",
@@ -339,6 +340,9 @@ def run_live(
     scenario: str,
     progress: Callable[[float], object] | None = None,
     record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
+) -> dict[str, Any]: ...
+def run_overlay(
+    scenario: str, progress: Callable[[float], object] | None = None
 ) -> dict[str, Any]: ...
 def run_kernel(
     scenario: str,

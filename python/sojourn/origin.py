@@ -13,6 +13,7 @@ CAPTURE = "capture"
 _CALLED = {
     "kernel": "on a kernel in virtual time",
     "live": "on a live kernel",
+    "overlay": "on overlay nodes",
     CAPTURE: "elsewhere",
 }
 

@@ -15,6 +15,11 @@ impl Clock {
         Clock(Instant::now())
     }
 
+    /// When it began.
+    pub fn began(&self) -> Instant {
+        self.0
+    }
+
     /// How long it has run.
     pub fn now(&self) -> Time {
         Time::from_nanos(self.0.elapsed().as_nanos() as u64)

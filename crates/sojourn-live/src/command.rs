@@ -113,7 +113,7 @@ fn run(
     let child = start(line)?;
     let clock = Clock::start();
     progress.at(clock);
-    let mut driver = Loop::new(clock, devices, tap);
+    let mut driver = Loop::new(clock, devices.into(), tap);
     let status = accompany(child, &mut driver, &mut net, stop)?;
     net.advance(clock.now(), &mut driver)?; // the loop may have slept when the command ended
     let unread = failed("reading the devices' counters");

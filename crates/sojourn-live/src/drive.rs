@@ -1,5 +1,5 @@
-//! The real-time loop: packets read from TUN devices pass a [`Network`] and are written to the
-//! other device at the time that the network computes.
+//! The real-time loop: packets read from TUN devices pass a [`Network`] and are written to another
+//! device at the time that the network computes.
 //!
 //! The network's time determines all delays, from the moment at which a packet was read; only the
 //! release waits for the clock. So release errors do not add up.
@@ -39,7 +39,7 @@ const LARGEST_PACKET: usize = 65_536;
 /// Handler of the packets of a loop. `Packet::socket` belongs to the loop: it identifies their
 /// bytes.
 pub trait Tap {
-    /// A packet was read from the device of `side`, 0 or 1: returns the packet as it enters the
+    /// A packet was read from the device number `side`: returns the packet as it enters the
     /// network, or `None` if it does not belong to the network.
     fn enters(&mut self, now: Time, side: usize, bytes: &[u8]) -> Option<Packet>;
 
@@ -54,18 +54,18 @@ pub trait Tap {
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step;
 }
 
-/// Two devices and the packets between them.
+/// Devices and the packets between them.
 pub struct Loop<T> {
     clock: Clock,
-    devices: [OwnedFd; 2],
+    devices: Vec<OwnedFd>,
     border: Border,
     timing: Timing,
     tap: T,
 }
 
 impl<T: Tap> Loop<T> {
-    /// A loop between two devices; `clock` is that of the network.
-    pub fn new(clock: Clock, devices: [OwnedFd; 2], tap: T) -> Self {
+    /// A loop between devices; `clock` is that of the network.
+    pub fn new(clock: Clock, devices: Vec<OwnedFd>, tap: T) -> Self {
         Loop { clock, devices, border: Border::default(), timing: Timing::default(), tap }
     }
 
@@ -89,7 +89,10 @@ impl<T: Tap> Loop<T> {
             if now >= end {
                 break;
             }
-            let read = self.read(0, net, &mut bytes)? + self.read(1, net, &mut bytes)?;
+            let mut read = 0;
+            for side in 0..self.devices.len() {
+                read += self.read(side, net, &mut bytes)?;
+            }
             self.timing.pass(self.clock.now());
             if self.clock.now().since(rested) > MOST_WORK {
                 std::thread::sleep(REST);
@@ -132,8 +135,9 @@ impl<T: Tap> Loop<T> {
             return Ok(false);
         };
         let sleep = sleep.min(LONGEST_SLEEP);
-        let wanted = |device| PollFd::new(device, PollFlags::POLLIN);
-        let mut devices = self.devices.each_ref().map(|device| wanted(device.as_fd()));
+        let devices = self.devices.iter().map(OwnedFd::as_fd);
+        let mut devices: Vec<_> =
+            devices.map(|device| PollFd::new(device, PollFlags::POLLIN)).collect();
         match ppoll(&mut devices, Some(TimeSpec::from_duration(sleep)), None) {
             Ok(_) | Err(Errno::EINTR) => Ok(sleep > Duration::from_micros(20)),
             Err(error) => Err(failed("waiting for TUN devices")(error.into())),

@@ -49,6 +49,7 @@ pub mod namespace;
 pub mod news;
 mod opener;
 mod outlet;
+pub mod overlay;
 mod ports;
 pub mod punctual;
 pub mod quality;

@@ -245,6 +245,25 @@ pub fn device_drops() -> io::Result<u64> {
     counted(DEVICE, &[RECEIVE_DROPS, TRANSMIT_DROPS])
 }
 
+/// Number of datagrams that the sockets of the calling thread's namespace have lost.
+///
+/// # Errors
+/// If the kernel does not report it.
+pub fn socket_drops() -> io::Result<u64> {
+    let text = fs::read_to_string("/proc/thread-self/net/snmp")?;
+    let sum = named_in(&text, "Udp", &["RcvbufErrors", "SndbufErrors"]);
+    sum.ok_or_else(|| io::Error::other(format!("no counters of UDP: {text}")))
+}
+
+/// The sum of some counters of a protocol in `/proc/net/snmp`, which has a line of names before that of
+/// numbers.
+fn named_in(table: &str, protocol: &str, names: &[&str]) -> Option<u64> {
+    let mut lines = table.lines().filter_map(|line| line.split_once(": "));
+    let mut line = || lines.find(|(of, _)| *of == protocol).map(|(_, line)| line.split(' '));
+    let found = line()?.zip(line()?).filter(|(name, _)| names.contains(name));
+    found.map(|(_, number)| number.parse::<u64>().ok()).sum()
+}
+
 /// Bytes that have passed the loopback device of the calling thread's namespace.
 ///
 /// # Errors
@@ -275,6 +294,14 @@ fn sum_of(line: &str, columns: &[usize]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counters_of_a_protocol_are_found_by_their_names() {
+        let table =
+            "Tcp: RcvbufErrors\nTcp: 5\nUdp: InErrors RcvbufErrors SndbufErrors\nUdp: 1 2 3\n";
+        assert_eq!(named_in(table, "Udp", &["RcvbufErrors", "SndbufErrors"]), Some(5));
+        assert_eq!(named_in(table, "UdpLite", &["RcvbufErrors"]), None);
+    }
 
     #[test]
     fn counters_are_those_of_the_devices_asked_for() {

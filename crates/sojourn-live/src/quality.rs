@@ -17,6 +17,9 @@ pub struct Timing {
     pub release_errors: Histogram,
     /// Times from when transfers arrived until their sender took them up.
     pub lateness: Histogram,
+    /// The 99th percentile of the times from when turns of a node were due until they began, of the
+    /// run's node that was latest.
+    pub turns: Option<Span>,
     /// Whether the loop had priority over ordinary threads.
     pub prioritised: bool,
     /// Packets whose bytes had been overwritten.
@@ -114,6 +117,13 @@ fn reasons(p99: Option<Span>, tun_drops: u64, timing: &Timing) -> Vec<String> {
             late.as_millis_f64()
         ));
     }
+    if let Some(late) = timing.turns.filter(|late| *late > WORST_P99) {
+        reasons.push(format!(
+            "one turn of a node in a hundred began {:.2} ms late or later; allowed: 1 ms; leave the \
+             machine idle processors, allow real-time priority, or lower the rate",
+            late.as_millis_f64()
+        ));
+    }
     if tun_drops > 0 {
         reasons.push(format!(
             "the devices lost {tun_drops} packets; allowed: 0; lower the rate or the window"
@@ -184,6 +194,8 @@ mod tests {
         assert!(!valid(&Timing::default(), 0));
         let lateness = timing(1500).release_errors;
         assert!(!valid(&Timing { lateness, ..timing(50) }, 0));
+        let turns = Some(Span::from_micros(1500));
+        assert!(!valid(&Timing { turns, ..timing(50) }, 0));
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl Run {
         for start in starts {
             let _ = start.send(clock); // a side that has failed has told so
         }
-        let mut driver = Loop::new(clock, devices, tap).across(record.border());
+        let mut driver = Loop::new(clock, devices.into(), tap).across(record.border());
         let driven = driver.run(&mut net, end, &self.stop);
         self.stop.store(true, Ordering::Relaxed);
         // The devices' counters end with them.

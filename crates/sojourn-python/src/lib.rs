@@ -8,6 +8,7 @@ mod control;
 mod error;
 mod kernel;
 mod live;
+mod overlay;
 mod program;
 mod programs;
 mod record;
@@ -89,6 +90,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kernel::run_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(live::run_live, module)?)?;
+    module.add_function(wrap_pyfunction!(overlay::run_overlay, module)?)?;
     module.add_function(wrap_pyfunction!(programs::run_programs, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;

@@ -158,7 +158,8 @@ pub(crate) mod linux {
         Ok(())
     }
 
-    fn to_columns<'py>(
+    /// The tables of a run, with its network's `plan` and its quality.
+    pub(crate) fn to_columns<'py>(
         py: Python<'py>,
         outcome: Outcome,
         plan: &str,

@@ -16,7 +16,7 @@ from sojourn.origin import Origin
 from sojourn.scenario import Document, Scenario
 
 #: Each backend by its name, with its module.
-NAMES = {name: f"sojourn.backends.{name}" for name in ("sim", "live", "kernel")}
+NAMES = {name: f"sojourn.backends.{name}" for name in ("sim", "live", "kernel", "overlay")}
 
 
 class Backend(Protocol):

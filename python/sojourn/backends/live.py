@@ -6,24 +6,19 @@ Two runs of one scenario differ as the kernel does: its host, kernel and repetit
 from __future__ import annotations
 
 import json
-import platform
-import time
-from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from sojourn import _internal
-from sojourn.backends import lacking
+from sojourn.backends import lacking, real_time
 from sojourn.backends.external import refuse
 from sojourn.engine import Progress
-from sojourn.errors import RunError
 from sojourn.executors.threads import go_on
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
-from sojourn.origin import Origin, Quality
+from sojourn.origin import Origin
 from sojourn.record import Add, recorded
-from sojourn.scenario import Document, Scenario, expanded_flows, validated
+from sojourn.scenario import Document, Scenario
 
 name = "live"
 #: Each would take processors from the others, and none could be trusted.
@@ -78,46 +73,24 @@ def measure(
 
     """
     refuse(canonical)
-    return _trusted(canonical, progress)
+    return real_time.trusted(_run(canonical, progress))
 
 
 def key(repetition: int = 0) -> Origin:
     """What tells a run from others of the same scenario."""
-    host, kernel = platform.node(), platform.release()
-    return {"backend": "live", "host": host, "kernel": kernel, "repetition": repetition}
-
-
-def _trusted(
-    canonical: Document, progress: Progress | None = None
-) -> tuple[RunData, dict[str, float]]:
-    data, timing, quality = _run(canonical, progress)
-    if not quality["valid"]:
-        raise RunError(f"the run is invalid: {'; '.join(quality['reasons'])}")
-    return data, timing
-
-
-def _run(
-    canonical: Document, progress: Progress | None, record: Add | None = None
-) -> tuple[RunData, dict[str, float], Quality]:
-    began = time.perf_counter()
-    with lacking.told():
-        outcome = _internal.run_live(json.dumps(canonical), progress or go_on, record)
-    wall = time.perf_counter() - began
-    totals, network = outcome.pop("totals"), json.loads(outcome.pop("network"))
-    quality = json.loads(outcome.pop("quality"))
-    timing = {name: float(value) for name, value in totals.items()} | {"wall_seconds": wall}
-    data = RunData(canonical, outcome, network, alone(canonical))
-    return data, timing, quality
+    return real_time.key(name, repetition)
 
 
 def alone(canonical: Document) -> Alone:
     """Runs some flows by themselves over the same network; raises as :func:`measure`."""
+    return real_time.alone(canonical, _run)
 
-    @cache
-    def run(flows: tuple[int, ...]) -> tuple[RunData, Sequence[int]]:
-        every = expanded_flows(canonical)
-        those = [every[place] for place in flows]
-        apart = validated({**canonical, "flows": those, "arrivals": []})
-        return _trusted(apart.canonical)[0], range(len(flows))
 
-    return run
+def _run(
+    canonical: Document, progress: Progress | None = None, record: Add | None = None
+) -> real_time.Made:
+    def on_kernel() -> dict[str, object]:
+        with lacking.told():
+            return _internal.run_live(json.dumps(canonical), progress or go_on, record)
+
+    return real_time.gathered(canonical, on_kernel, alone(canonical))

@@ -10,7 +10,7 @@ from sojourn.cli.output import warn
 from sojourn.errors import ScenarioError
 
 #: Backends whose runs are repetitions; those of others differ by seed.
-_REPEATED = ("live",)
+_REPEATED = ("live", "overlay")
 
 backend_option = click.option(
     "--backend",
@@ -19,7 +19,8 @@ backend_option = click.option(
     show_default=True,
     callback=lambda _context, _option, value: chosen(value),
     help="The simulator (sim), this machine's kernel in real time (live), a kernel in virtual time "
-    "(kernel, kernel:6.12), or several and how they differ; both is sim,live.",
+    "(kernel, kernel:6.12), the scenario's overlay nodes as programs (overlay), or several and how "
+    "they differ; both is sim,live.",
 )
 one_backend_option = click.option(
     "--backend",
@@ -27,14 +28,14 @@ one_backend_option = click.option(
     default="sim",
     show_default=True,
     callback=lambda _context, _option, value: one(value),
-    help="The simulator (sim), this machine's kernel in real time (live), or a kernel in virtual "
-    "time (kernel, kernel:6.12).",
+    help="The simulator (sim), this machine's kernel in real time (live), a kernel in virtual time "
+    "(kernel, kernel:6.12), or the scenario's overlay nodes as programs (overlay).",
 )
 repetitions_option = click.option(
     "--repetitions",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many live runs.  [default: 1]",
+    help="How many runs in real time: of live, or overlay.  [default: 1]",
 )
 seeds_option = click.option(
     "--seeds",

@@ -5,7 +5,7 @@
 
 use std::fmt::{Display, Write};
 
-use super::told::{Exchanged, FlowTold, NeighbourTold, QueueTold, Told};
+use super::told::{ApplicationsTold, Exchanged, FlowTold, NeighbourTold, QueueTold, Told};
 
 /// Before all names.
 const PREFIX: &str = "sojourn_gnat";
@@ -29,6 +29,7 @@ pub(super) fn page(told: &Told) -> String {
     queues(&mut page, &told.queues);
     packets(&mut page, told);
     flows(&mut page, &told.flows);
+    applications(&mut page, told.applications.as_ref());
     strangers(&mut page, told);
     page.0
 }
@@ -192,6 +193,27 @@ fn flows(page: &mut Page, flows: &[FlowTold]) {
     page.gauge("flow_delay_seconds", help, delays);
 }
 
+fn applications(page: &mut Page, told: Option<&ApplicationsTold>) {
+    type Count = fn(&ApplicationsTold) -> u64;
+    let connections = told.map(|of| (Vec::new(), Some(of.connections)));
+    page.gauge("program_connections", "TCP connections of programs.", connections);
+    let counters: [(&str, &str, Count); 7] = [
+        ("opened_connections", "TCP connections of programs opened.", |of| of.opened_connections),
+        ("reset_connections", "TCP connections of programs reset.", |of| of.reset_connections),
+        ("taken_bytes", "Bytes of connections from programs.", |of| of.taken_bytes),
+        ("given_bytes", "Bytes of connections to programs.", |of| of.given_bytes),
+        ("taken_datagrams", "Datagrams from programs.", |of| of.taken_datagrams),
+        ("given_datagrams", "Datagrams to programs.", |of| of.given_datagrams),
+        ("refused_datagrams", "Datagrams of programs without room or receiver.", |of| {
+            of.refused_datagrams
+        }),
+    ];
+    for (name, help, count) in counters {
+        let sample = told.map(|of| (Vec::new(), Some(count(of))));
+        page.counter(&format!("program_{name}"), help, sample);
+    }
+}
+
 fn strangers(page: &mut Page, told: &Told) {
     let samples =
         told.strangers.reasons().map(|(reason, _, count)| (vec![("reason", reason)], Some(count)));
@@ -227,6 +249,7 @@ mod tests {
             neighbours: vec![neighbour("2", true), neighbour("3", false)],
             queues: vec![QueueTold { node: "2".to_owned(), bytes: 5, ..QueueTold::default() }],
             flows: vec![flow],
+            applications: Some(ApplicationsTold { given_bytes: 6, ..Default::default() }),
             packets: PacketsTold { expired: 4, ..PacketsTold::default() },
             strangers: StrangersTold { replayed: 9, ..StrangersTold::default() },
             ..Told::default()
@@ -303,6 +326,7 @@ mod tests {
         assert_eq!(of("neighbour_sent_bytes_total{neighbour=\"2\"}"), Some(u64::MAX as f64));
         assert_eq!(of("queue_bytes{member=\"2\"}"), Some(5.0));
         assert_eq!(of("expired_packets_total"), Some(4.0));
+        assert_eq!(of("program_given_bytes_total"), Some(6.0));
         assert_eq!(of("neighbour_lost_packets_total{neighbour=\"3\"}"), Some(0.0));
         assert_eq!(of("strange_datagrams_total{reason=\"replayed\"}"), Some(9.0));
         let flow = r#"{flow="3",label="a \"b\"\\\nc",from="1"}"#;

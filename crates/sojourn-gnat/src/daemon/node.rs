@@ -1,6 +1,7 @@
 //! A node: built from its configuration, driven until it is to end, and told about.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use sojourn_base::error::FieldError;
@@ -12,7 +13,8 @@ use sojourn_sim::sim::Part;
 use sojourn_sliq::secure::{Ages, Gate, Secret};
 use sojourn_sliq::udp::{Clock, Port, unix};
 
-use super::network::LARGEST;
+use super::applications::{Programs, Setup as Reached};
+use super::network::{LARGEST, members};
 use super::peers::Peers;
 use super::translate::{Translator, Way};
 use super::turn::Turning;
@@ -20,7 +22,9 @@ use super::{
     Changes, Config, Desk, Error, Level, Log, Names, NodeOptions, PeerConfig, Shared, Signals,
     Told, changes, gather,
 };
-use crate::overlay::{Bounds, LastNumber, Mailboxes, Order, Orders, OverlayConfig, WireTimes};
+use crate::overlay::{
+    Applications, Bounds, LastNumber, Mailboxes, Order, Orders, OverlayConfig, WireTimes,
+};
 
 /// How often its state is told.
 const TELLING: Span = Span::from_millis(100);
@@ -60,7 +64,9 @@ impl Node {
     /// As of [`run`].
     pub fn new(config: Config, shared: Arc<Shared>) -> Result<Self, Error> {
         let scenario = config.scenario()?;
-        let turning = Setup { config: &config, scenario: &scenario }.turning()?;
+        let gate = Gate::new(Secret::read(&config.key)?, rand::random(), Ages::default());
+        let turning =
+            Setup { config: &config, scenario: &scenario, begins: unix() }.turning(gate)?;
         let desk = Desk::open(&config, &shared)?;
         let (names, log) = (Names::of(&scenario, &config.node), Log::of(&config.node));
         let told = Told::default();
@@ -107,8 +113,9 @@ impl Node {
 
     /// Tells the state to those who ask, and the log what has changed.
     fn tell(&mut self, now: Time) {
-        let Turning { part, peers, .. } = &mut self.turning;
-        let told = gather(part, &self.names, peers.gate(), peers.links(), now, &self.told);
+        let Turning { part, peers, programs, .. } = &mut self.turning;
+        let mut told = gather(part, &self.names, peers.gate(), peers.links(), now, &self.told);
+        told.applications = programs.as_ref().map(Programs::told);
         for (place, new) in told.neighbours.iter().enumerate() {
             let named = [("neighbour", json!(new.node))];
             if self.told.neighbours.get(place).is_some_and(|old| old.works) != new.works {
@@ -166,21 +173,28 @@ impl Node {
 }
 
 /// What a node is made of.
-struct Setup<'a> {
-    config: &'a Config,
-    scenario: &'a Scenario,
+pub(super) struct Setup<'a> {
+    pub config: &'a Config,
+    pub scenario: &'a Scenario,
+    /// The UNIX time of its time zero.
+    pub begins: Duration,
 }
 
 impl Setup<'_> {
-    fn turning(&self) -> Result<Turning, Error> {
+    /// A node behind this gate, whose clock starts now.
+    ///
+    /// # Errors
+    /// As of [`run`], but for its file and key, which are not read.
+    pub(super) fn turning(&self, gate: Gate) -> Result<Turning, Error> {
         let orders = Arc::new(Orders::default());
-        let (clock, times) = (Clock::start(), WireTimes::new(unix()));
-        let part = self.part(&orders, times)?;
+        let (clock, times) = (Clock::start(), WireTimes::new(self.begins));
+        let reached = self.reached();
+        let part = self.part(&orders, times, reached.as_ref())?;
         let overlay = part.given().get::<OverlayConfig>().unwrap_or_default();
         let mailboxes = part.given().get::<Mailboxes>().unwrap_or_default();
         let nodes = &self.scenario.plan().nodes;
         let me = nodes.iter().position(|node| node.name == self.config.node).unwrap_or_default();
-        let mut peers = self.peers()?;
+        let mut peers = self.peers(gate)?;
         let mut ways = Vec::new();
         for neighbour in part.neighbours() {
             let PeerConfig { node, key, address } = self.peer(&neighbour.id)?;
@@ -188,8 +202,18 @@ impl Setup<'_> {
             let member = overlay.member(neighbour.node).unwrap_or_default();
             ways.push(Way::new(me as u16, neighbour, member as u16, &mailboxes));
         }
+        let programs = self.programs(reached, &part, &overlay)?;
+        if let Some(programs) = &programs {
+            let waits = peers.also(programs.descriptor());
+            waits.map_err(|error| peers.refused(error))?;
+        }
+        let bounds = match &programs {
+            Some(_) => Bounds::new(overlay).with_applications(),
+            None => Bounds::new(overlay),
+        };
         Ok(Turning {
-            translator: Translator::new(Bounds::new(overlay), times),
+            programs,
+            translator: Translator::new(bounds, times),
             part,
             peers,
             ways,
@@ -200,8 +224,36 @@ impl Setup<'_> {
         })
     }
 
-    fn peers(&self) -> Result<Peers, Error> {
-        let gate = Gate::new(Secret::read(&self.config.key)?, rand::random(), Ages::default());
+    /// The overlay with the groups of programs.
+    fn overlay(&self, reached: &Reached) -> Result<OverlayConfig, Error> {
+        let gift = self.scenario.gift().map_err(Error::config(&self.config.overlay))?;
+        let known = gift.nodes.get::<OverlayConfig>();
+        drop(gift);
+        let known = known.and_then(Arc::into_inner).unwrap_or_default();
+        Ok(known.with_application_groups(&reached.groups()))
+    }
+
+    fn reached(&self) -> Option<Reached> {
+        let section = self.config.applications.as_ref()?;
+        Some(Reached::new(section, &self.config.node, &members(self.scenario)))
+    }
+
+    fn programs(
+        &self,
+        reached: Option<Reached>,
+        part: &Part,
+        overlay: &Arc<OverlayConfig>,
+    ) -> Result<Option<Programs>, Error> {
+        let (Some(section), Some(reached)) = (&self.config.applications, reached) else {
+            return Ok(None);
+        };
+        let device = &section.device;
+        let given = part.given().get::<Applications>().expect("it has been given");
+        let opened = Programs::open(reached, device, given, Arc::clone(overlay));
+        opened.map(Some).map_err(|error| Error::Network { address: device.clone(), error })
+    }
+
+    fn peers(&self, gate: Gate) -> Result<Peers, Error> {
         let opened = Port::open(self.config.listen).and_then(|port| Peers::new(gate, port));
         let address = self.config.listen.to_string();
         opened.map_err(|error| Error::Network { address, error })
@@ -216,12 +268,21 @@ impl Setup<'_> {
         })
     }
 
-    fn part(&self, orders: &Arc<Orders>, times: WireTimes) -> Result<Part, Error> {
+    fn part(
+        &self,
+        orders: &Arc<Orders>,
+        times: WireTimes,
+        reached: Option<&Reached>,
+    ) -> Result<Part, Error> {
         let mut given = Given::default();
         given.give(Arc::clone(orders));
         given.give(Arc::new(times));
         given.give(Arc::new(LARGEST));
-        let since = unix().as_secs().saturating_sub(FIRST_SECOND);
+        if let Some(reached) = reached {
+            given.give(Arc::new(reached.applications()));
+            given.give(Arc::new(self.overlay(reached)?));
+        }
+        let since = self.begins.as_secs().saturating_sub(FIRST_SECOND);
         given.give(Arc::new(LastNumber((ADVERTISED * since) as u32)));
         let links = if self.config.emulate { Links::Kept } else { Links::Outside };
         let refused = |error| Error::config(&self.config.file)(error);

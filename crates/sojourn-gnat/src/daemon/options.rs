@@ -1,6 +1,6 @@
 //! Options of the programs.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -43,9 +43,16 @@ pub struct DeployOptions {
     #[arg(long)]
     pub emulate: bool,
     /// Puts each node into a network namespace of its own, with links as with --emulate, and writes
-    /// the programs DIR/up, cut, mend and status.
+    /// the programs DIR/up, cut, mend, status and in. Implies --applications.
     #[arg(long)]
     pub namespaces: bool,
+    /// Lets programs at the nodes reach each other as they are: those at the first node have addresses of
+    /// 10.9.1.0/24, those at the second of 10.9.2.0/24, and so on.
+    #[arg(long)]
+    pub applications: bool,
+    /// A multicast group of programs and the nodes at which they receive, such as "239.1.1.1=b,c".
+    #[arg(long, value_name = "ADDRESS=NODE,NODE", value_parser = group)]
+    pub group: Vec<GroupOption>,
 }
 
 /// Where a node is reached.
@@ -55,6 +62,15 @@ pub struct NodeAddress {
     pub node: String,
     /// Its address and port.
     pub address: SocketAddr,
+}
+
+/// A multicast group of programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupOption {
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// The names of the nodes where programs receive.
+    pub receivers: Vec<String>,
 }
 
 /// Options of questions to a node.
@@ -81,4 +97,11 @@ fn named(text: &str) -> Result<NodeAddress, &'static str> {
     let (node, address) = text.rsplit_once('=').ok_or(told)?;
     let address = address.parse().map_err(|_| told)?;
     Ok(NodeAddress { node: node.to_owned(), address })
+}
+
+fn group(text: &str) -> Result<GroupOption, &'static str> {
+    let told = "an address and the nodes that receive are expected, such as 239.1.1.1=b,c";
+    let (address, receivers) = text.split_once('=').ok_or(told)?;
+    let address = address.parse().map_err(|_| told)?;
+    Ok(GroupOption { address, receivers: receivers.split(',').map(str::to_owned).collect() })
 }

@@ -6,6 +6,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
 
 use sojourn_base::units::Time;
 use sojourn_sliq::secure::{Boot, Gate, Heard, Moment, PeerId, Public};
@@ -189,6 +190,14 @@ impl Peers {
     /// When the gate has work.
     pub(super) fn next(&self) -> Time {
         self.door.gate.next_timeout()
+    }
+
+    /// Lets this end waits as datagrams do, as long as it is open.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(super) fn also(&self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+        self.waiter.also(descriptor)
     }
 
     /// Waits until a datagram comes, or until it is `until`.

@@ -48,6 +48,10 @@ fn own_fields(old: &Config, new: &Config) -> Result<(), FieldError> {
             ("metrics", or_none(config.metrics.map(|address| address.to_string()))),
         ]
     };
+    if old.applications != new.applications {
+        let message = "others given than the running node has; start it anew for this";
+        return Err(FieldError::new("applications", message));
+    }
     let mut fields = fields(old).into_iter().zip(fields(new));
     match fields.find(|((_, old), (_, new))| old != new) {
         Some(((field, old), (_, new))) => Err(refused(field, old, new)),
@@ -133,6 +137,7 @@ mod tests {
 
     use super::*;
     use crate::catalogue::builtin;
+    use crate::daemon::config::ApplicationsConfig;
 
     const SCENARIO: &str = r#"
 duration = "10 s"
@@ -178,6 +183,7 @@ service = { priority = 2 }
             emulate: false,
             status: None,
             metrics: None,
+            applications: None,
             peers,
         }
     }
@@ -260,6 +266,18 @@ service = { priority = 2 }
         ] {
             assert_eq!(message, expected);
         }
+        let programs = |config: &mut Config| {
+            config.applications = Some(ApplicationsConfig {
+                device: "sojourn0".to_owned(),
+                members: Vec::new(),
+                groups: Vec::new(),
+                services: Vec::new(),
+            });
+        };
+        assert_eq!(
+            why(programs),
+            "a.toml: applications: others given than the running node has; start it anew for this"
+        );
         assert!(why(|config| config.node = "b".to_owned()).starts_with("a.toml: node: b given"));
         assert!(why(|config| config.key = "b.key".into()).starts_with("a.toml: key: b.key given"));
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::options::Format;
 use super::table::Table;
-use super::told::{FlowTold, NeighbourTold, QueueTold, Told};
+use super::told::{ApplicationsTold, FlowTold, NeighbourTold, QueueTold, Told};
 use super::{Error, StatusOptions};
 
 /// How long a node may be silent before it has told all.
@@ -68,6 +68,7 @@ fn shown(told: &Told) -> String {
         queues(&told.queues),
         flows(&told.flows),
         packets(told),
+        applications(told.applications.as_ref()),
         strangers(told),
     ];
     let tables = tables.iter().filter(|table| !table.is_empty()).map(Table::to_string);
@@ -166,6 +167,26 @@ fn packets(told: &Told) -> Table {
     let counts = [of.admitted, of.refused, of.delivered, of.expired, of.copied, of.lost, of.held];
     let counts = counts.iter().map(u64::to_string);
     table.row(std::iter::once("of all flows".to_owned()).chain(counts));
+    table
+}
+
+fn applications(of: Option<&ApplicationsTold>) -> Table {
+    let head = ["connections", "opened", "reset", "taken MB", "given MB"];
+    let datagrams = ["datagrams", "given", "refused"];
+    let mut table = Table::new(&["programs"], &[&head[..], &datagrams].concat());
+    if let Some(of) = of {
+        table.row([
+            "at this node".to_owned(),
+            of.connections.to_string(),
+            of.opened_connections.to_string(),
+            of.reset_connections.to_string(),
+            megabytes(of.taken_bytes),
+            megabytes(of.given_bytes),
+            of.taken_datagrams.to_string(),
+            of.given_datagrams.to_string(),
+            of.refused_datagrams.to_string(),
+        ]);
+    }
     table
 }
 

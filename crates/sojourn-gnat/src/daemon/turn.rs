@@ -12,6 +12,7 @@ use sojourn_sliq::secure::Moment;
 use sojourn_sliq::udp::{Clock, unix};
 
 use super::Error;
+use super::applications::Programs;
 use super::peers::{News, Peers};
 use super::translate::{Translator, Way};
 use crate::overlay::{Order, Orders};
@@ -28,6 +29,8 @@ pub(super) struct Turning {
     pub ways: Vec<Way>,
     pub translator: Translator,
     pub orders: Arc<Orders>,
+    /// Programs that use the overlay, if there are any.
+    pub programs: Option<Programs>,
     pub clock: Clock,
     pub bytes: Vec<u8>,
     /// Neighbours whose processes have been started anew since somebody asked.
@@ -35,16 +38,26 @@ pub(super) struct Turning {
 }
 
 impl Turning {
-    /// One turn; whether datagrams have come, so that more may be there.
+    /// One turn; whether datagrams or bytes of programs have come, so that more may be there.
     ///
     /// # Errors
     /// If a socket cannot be used, or the simulation has broken an invariant.
     pub(super) fn turn(&mut self) -> Result<bool, Error> {
-        let at = Moment::new(self.clock.now(), unix());
+        self.turn_at(self.clock.now())
+    }
+
+    /// The same of a turn at `now`.
+    ///
+    /// # Errors
+    /// As of [`Turning::turn`].
+    pub(super) fn turn_at(&mut self, now: Time) -> Result<bool, Error> {
+        let at = Moment::new(now, unix());
         self.part.approach(at.now)?;
-        let some = self.receive(&at)?;
+        let mut some = self.receive(&at)?;
+        some |= self.serve(at.now)?;
         self.part.advance(at.now)?;
         self.send(&at)?;
+        some |= self.serve(at.now)?;
         Ok(some)
     }
 
@@ -62,6 +75,18 @@ impl Turning {
             }
         });
         some.map_err(|error| peers.refused(error))
+    }
+
+    /// Lets programs and the node take what they have for each other.
+    fn serve(&mut self, now: Time) -> Result<bool, Error> {
+        let Some(programs) = &mut self.programs else { return Ok(false) };
+        let served = programs.turn(now);
+        let some =
+            served.map_err(|error| Error::Network { address: "applications".into(), error })?;
+        if programs.waits() {
+            self.part.wake();
+        }
+        Ok(some)
     }
 
     fn send(&mut self, at: &Moment) -> Result<(), Error> {

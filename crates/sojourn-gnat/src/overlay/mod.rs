@@ -25,6 +25,8 @@
 //! | part | module |
 //! | --- | --- |
 //! | messages between nodes, and their sizes | `message` |
+//! | numbers of applications' flows | `numbers` |
+//! | datagrams and connections of applications, for a node that is a program | `applications` |
 //! | links, hops and latencies; gradients; advertisements | `routing` |
 //! | queues, their advertised depths, zombies, relief of starvation | `queue` |
 //! | admission control of flows | `admission` |
@@ -62,12 +64,14 @@
 //! neighbour N's clock is ahead) and `lost.N` (packets that a connection held when it began anew).
 
 mod admission;
+mod applications;
 mod config;
 mod forwarding;
 mod link;
 mod members;
 pub mod message;
 mod node;
+mod numbers;
 mod orders;
 mod params;
 mod proxy;
@@ -75,7 +79,10 @@ mod queue;
 mod routing;
 mod supervision;
 
-pub use config::{FlowTransport, Largest, LastNumber, OverlayConfig, OverlayFlow};
+pub use applications::{ApplicationCounts, Applications, DatagramKey, Event, Opening, To};
+pub use config::{
+    FlowTransport, GroupOfApplications, Largest, LastNumber, OverlayConfig, OverlayFlow,
+};
 pub use link::Mailboxes;
 pub use message::{Bounds, Cargo, WireTimes};
 pub use node::Overlay;

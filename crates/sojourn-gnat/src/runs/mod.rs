@@ -1,6 +1,7 @@
 //! Laws of overlays: queues are bounded inside the capacity region and grow outside, shares follow
 //! priorities, no packet loops while the network is partitioned, and invalid services are refused.
 
+mod applications;
 mod orders;
 
 use crate::catalogue::builtin;

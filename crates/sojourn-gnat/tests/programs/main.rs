@@ -1,5 +1,6 @@
 //! The program, as its users run it: at once, since what runs mostly waits.
 
+mod applications;
 #[path = "../../examples/attacker/attack.rs"]
 mod attack;
 mod attacked;

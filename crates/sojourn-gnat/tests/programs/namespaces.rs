@@ -15,35 +15,58 @@ mod needs;
 
 use needs::needs;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_sojourn-gnat");
+pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_sojourn-gnat");
 
 fn above() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn output(program: impl AsRef<Path>, arguments: &[&str]) -> Output {
+pub(super) fn output(program: impl AsRef<Path>, arguments: &[&str]) -> Output {
     let mut command = Command::new(program.as_ref());
     command.args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// Deploys the report's three nodes, with flows that begin after a second.
-fn deployed(folder: &Path) -> PathBuf {
+/// Deploys the report's three nodes, with flows that begin then, and with more options.
+pub(super) fn deployed(folder: &Path, start: &str, more: &[&str]) -> PathBuf {
     let scenario = above().join("reproductions/gnat2021/experiments/3-node-system.toml");
-    let text = fs::read_to_string(scenario).unwrap().replace("start = \"10 s\"", "start = \"1 s\"");
+    let text = fs::read_to_string(scenario).unwrap();
+    let text = text.replace("start = \"10 s\"", &format!("start = \"{start}\""));
     let (file, out) = (folder.join("three.toml"), folder.join("out"));
     fs::write(&file, text).unwrap();
     let [file, to] = [&file, &out].map(|path| path.to_str().unwrap());
-    let done = output(PROGRAM, &["deploy", file, "--out", to, "--namespaces"]);
+    let typed = [&["deploy", file, "--out", to, "--namespaces"], more].concat();
+    let done = output(PROGRAM, &typed);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     out
 }
 
 /// The nodes, which end with this.
-struct Up(Child);
+pub(super) struct Up(Child);
 
 impl Up {
+    /// Starts them, where the machine can.
+    pub(super) fn start(out: &Path) -> Option<Self> {
+        let mut up = Command::new(out.join("up"));
+        up.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut up = Up(up.spawn().unwrap());
+        let mut line = String::new();
+        BufReader::new(up.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        if line.is_empty() {
+            let told = FieldError::new("up", "ended; what it lacks is on standard error");
+            needs("namespaces", &told);
+            return None;
+        }
+        assert_eq!(line, "nodes 1 2 3 run; Ctrl-C ends them. Elsewhere:\n");
+        Some(up)
+    }
+
+    /// The process group of all that ends with them.
+    pub(super) fn id(&self) -> i32 {
+        self.0.id() as i32
+    }
+
     /// Ends them as their terminal does; not by SIGINT, which a shell in the background cannot heed.
-    fn end(&mut self) -> ExitStatus {
+    pub(super) fn end(&mut self) -> ExitStatus {
         output("sh", &["-c", "kill -s TERM -- -$0", &self.0.id().to_string()]);
         self.0.wait().unwrap()
     }
@@ -60,7 +83,7 @@ impl Drop for Up {
 #[test]
 fn the_programs_of_a_deployment_are_those_of_a_shell() {
     let folder = tempfile::tempdir().unwrap();
-    let out = deployed(folder.path());
+    let out = deployed(folder.path(), "1 s", &[]);
     for name in ["up", "cut", "mend", "status"] {
         let path = out.join(name);
         let read = output("sh", &["-n", path.to_str().unwrap()]);
@@ -80,17 +103,8 @@ fn the_programs_of_a_deployment_are_those_of_a_shell() {
 #[test]
 fn nodes_in_namespaces_go_on_while_a_link_is_cut() {
     let folder = tempfile::tempdir().unwrap();
-    let out = deployed(folder.path());
-    let mut up = Command::new(out.join("up"));
-    up.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped());
-    let mut up = Up(up.spawn().unwrap());
-    let mut line = String::new();
-    BufReader::new(up.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    if line.is_empty() {
-        let told = FieldError::new("up", "ended; what it lacks is on standard error");
-        return needs("namespaces", &told);
-    }
-    assert_eq!(line, "nodes 1 2 3 run; Ctrl-C ends them. Elsewhere:\n");
+    let out = deployed(folder.path(), "1 s", &[]);
+    let Some(mut up) = Up::start(&out) else { return };
     sleep(Duration::from_millis(3_000));
     let before = delivered(&out);
     assert!(before > 0, "{before}");
@@ -119,9 +133,14 @@ fn delivered(out: &Path) -> u64 {
 #[test]
 fn the_unit_is_one_for_systemd() {
     let folder = tempfile::tempdir().unwrap();
-    let text = fs::read_to_string(above().join("contrib/sojourn-gnat@.service")).unwrap();
+    let contrib = |name: &str| fs::read_to_string(above().join("contrib").join(name)).unwrap();
     let unit = folder.path().join("sojourn-gnat@.service");
-    fs::write(&unit, text.replace("/usr/local/bin/sojourn-gnat", PROGRAM)).unwrap();
+    let text = contrib("sojourn-gnat@.service").replace("/usr/local/bin/sojourn-gnat", PROGRAM);
+    fs::write(&unit, text).unwrap();
+    // What nodes with programs need besides is read, too.
+    let more = unit.with_extension("service.d");
+    fs::create_dir(&more).unwrap();
+    fs::write(more.join("applications.conf"), contrib("sojourn-gnat@applications.conf")).unwrap();
     let instance = unit.with_file_name("sojourn-gnat@1.service");
     let mut verify = Command::new("systemd-analyze");
     verify.args(["verify", "--man=no"]).arg(instance);

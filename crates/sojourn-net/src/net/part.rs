@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
-use super::event::Target;
-use super::{Hosts, Network, Split, Step};
+use super::event::{EventQueue, Target};
+use super::{Hosts, Network, PLAIN, Split, Step};
 use crate::edge::Edge;
 use crate::node::Behaviour;
 use crate::packet::{Packet, Route};
@@ -44,6 +44,17 @@ impl Network {
             leaving.for_each(|leaving| part.edges[leaving.edge] = Edge::Outside(VecDeque::new()));
         }
         part
+    }
+
+    /// The edges of a network at time zero by themselves, and a route over each: nodes do nothing, and
+    /// what arrives at the far end of an edge is delivered to the hosts.
+    #[must_use]
+    pub fn links_alone(mut self) -> (Network, Vec<Route>) {
+        self.events = EventQueue::default();
+        self.deciders.fill(PLAIN);
+        self.nodes.iter_mut().for_each(|slot| slot.behaviour = Behaviour::Plain);
+        let routes = (0..self.edges.len()).map(|edge| self.routes.add(&[edge])).collect();
+        (self, routes)
     }
 
     /// The next packet that has left the part over this edge and can be taken at the time reached.

@@ -15,6 +15,11 @@ impl Clock {
         Clock(Instant::now())
     }
 
+    /// Began at that instant, maybe one to come.
+    pub fn since(began: Instant) -> Self {
+        Clock(began)
+    }
+
     /// Now; never zero, which stands for "before".
     pub fn now(&self) -> Time {
         Time::ZERO + Span::from_nanos(1 + self.0.elapsed().as_nanos() as u64)

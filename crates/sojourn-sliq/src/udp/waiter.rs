@@ -2,6 +2,7 @@
 //! microsecond.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,6 +72,14 @@ impl Waiter {
     /// If the system refuses.
     pub fn add(&self, port: &Port) -> io::Result<()> {
         Ok(self.poll.add(port.socket(), EpollEvent::new(EpollFlags::EPOLLIN, PORT))?)
+    }
+
+    /// Waits until this can be read from as well, as long as it is open.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn also(&self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+        Ok(self.poll.add(descriptor, EpollEvent::new(EpollFlags::EPOLLIN, PORT))?)
     }
 
     /// What ends its waits from another thread.

@@ -46,10 +46,41 @@ impl Duplex {
     /// The two ends of a connection: the one that answers, of these, and the one that asks.
     /// Addresses of the one's sender and the other's receiver must be each other's.
     pub fn pair(answers: (Sender, Receiver), asks: (Sender, Receiver)) -> [Duplex; 2] {
-        let end = |(sender, receiver), role| Duplex { sender, receiver, role, sent: 0 };
         let (sender, mut receiver) = asks;
-        let role = Role::Answers { window: receiver.window(), syn_acks: None };
-        [end(answers, role), end((sender, receiver), Role::Asks)]
+        let window = receiver.window();
+        [Duplex::of(answers, window), Duplex::asks(sender, receiver)]
+    }
+
+    /// The end that asks, whose other end is elsewhere.
+    pub fn asks(sender: Sender, receiver: Receiver) -> Self {
+        Duplex { sender, receiver, role: Role::Asks, sent: 0 }
+    }
+
+    /// The end that answers, whose other end is elsewhere and has a receive buffer like its own.
+    pub fn answers(sender: Sender, mut receiver: Receiver) -> Self {
+        let window = receiver.window();
+        Duplex::of((sender, receiver), window)
+    }
+
+    /// The end that answers one whose first window is `window` bytes.
+    fn of((sender, receiver): (Sender, Receiver), window: u32) -> Self {
+        Duplex { sender, receiver, role: Role::Answers { window, syn_acks: None }, sent: 0 }
+    }
+
+    /// Bytes that have arrived in order and wait to be read, if its receiver has a reader.
+    pub fn readable(&self) -> u64 {
+        self.receiver.readable()
+    }
+
+    /// Reads `most` bytes, or all there are; returns how many. To be followed by `poll_transmit`: the
+    /// window may open.
+    pub fn read(&mut self, now: Time, most: u64) -> u64 {
+        self.receiver.read(now, most)
+    }
+
+    /// Bytes that its send buffer would take.
+    pub fn room(&self) -> u64 {
+        self.sender.room()
     }
 
     /// The handshake is complete when anything but its SYN arrives at the end that answers.

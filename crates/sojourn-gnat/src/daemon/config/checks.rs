@@ -100,3 +100,10 @@ pub(super) fn peers(config: &Config, neighbours: &[String]) -> Result<(), FieldE
     );
     Err(FieldError::new("peers", message))
 }
+
+/// Programs are at members of the overlay, this node among them.
+pub(super) fn applications(config: &Config, scenario: &Scenario) -> Result<(), FieldError> {
+    let Some(section) = &config.applications else { return Ok(()) };
+    let named = section.check_names(&config.node, &network::members(scenario));
+    named.map_err(|error| error.within("applications"))
+}

@@ -1,6 +1,9 @@
 //! A node's configuration: what its file has, and what of it cannot be.
 
+mod applications;
 mod checks;
+mod code_point;
+mod prefix;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,6 +16,9 @@ use sojourn_sim::spec::toml_to_json;
 use sojourn_sliq::secure::{Public, Secret};
 
 use super::{Error, network};
+pub use applications::{ApplicationsConfig, GroupConfig, MemberConfig, ServiceRule};
+pub(super) use applications::{MEMBERS, Written as WrittenApplications, WrittenMember};
+pub use prefix::Prefix;
 
 /// A node's configuration. Relative paths are those of its file.
 #[derive(Clone, Debug)]
@@ -33,6 +39,8 @@ pub struct Config {
     pub status: Option<PathBuf>,
     /// The address at which it tells metrics, of the loopback.
     pub metrics: Option<SocketAddr>,
+    /// Programs that use the overlay as they are.
+    pub applications: Option<ApplicationsConfig>,
     /// Its neighbours.
     pub peers: Vec<PeerConfig>,
 }
@@ -62,6 +70,8 @@ pub(super) struct Written {
     pub(super) status: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) metrics: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) applications: Option<WrittenApplications>,
     #[serde(default)]
     pub(super) peers: Vec<WrittenPeer>,
 }
@@ -91,6 +101,7 @@ impl Config {
         let neighbours = network::neighbours(&scenario, &config.node);
         let neighbours = neighbours.map_err(Error::config(&config.overlay))?;
         checks::peers(&config, &neighbours).map_err(&of_file)?;
+        checks::applications(&config, &scenario).map_err(&of_file)?;
         Ok(config)
     }
 
@@ -110,6 +121,9 @@ impl Config {
         for (place, peer) in written.peers.into_iter().enumerate() {
             peers.push(peer.read().map_err(|error| error.within(&format!("peers.{place}")))?);
         }
+        let applications = written
+            .applications
+            .map(|section| section.read().map_err(|error| error.within("applications")));
         let config = Config {
             file: file.to_owned(),
             node: written.node,
@@ -119,6 +133,7 @@ impl Config {
             emulate: written.emulate,
             status: written.status.as_deref().map(beside),
             metrics: written.metrics.map(|text| address("metrics", &text)).transpose()?,
+            applications: applications.transpose()?,
             peers,
         };
         checks::addresses(&config)?;

@@ -97,6 +97,24 @@ fn namespaces_are_joined_by_a_link_for_each_of_the_scenario() {
 }
 
 #[test]
+fn programs_have_addresses_and_groups() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = || Config::read(&folder.path().join("out/2.toml")).unwrap().applications;
+    deployed(folder.path(), SCENARIO, "").unwrap();
+    assert_eq!(read(), None);
+    let groups = "--group 239.1.1.1=2,3 --group 239.1.1.2=1";
+    deployed(folder.path(), SCENARIO, &format!("--applications {groups}")).unwrap();
+    let told = read().unwrap();
+    let members = told.members.iter().map(|one| format!("{} {}", one.node, one.prefix));
+    let members: Vec<_> = members.collect();
+    assert_eq!(members, ["1 10.9.1.0/24", "2 10.9.2.0/24", "3 10.9.3.0/24"]);
+    let groups = told.groups.iter().map(|one| format!("{} {:?}", one.address, one.receivers));
+    let groups: Vec<_> = groups.collect();
+    assert_eq!(groups, [r#"239.1.1.1 ["2", "3"]"#, r#"239.1.1.2 ["1"]"#]);
+    assert!(told.services.is_empty());
+}
+
+#[test]
 fn what_cannot_run_by_itself_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let without = SCENARIO.replacen("service = {", "#", 1);
@@ -113,6 +131,17 @@ fn what_cannot_run_by_itself_is_refused_and_nothing_is_written() {
             SCENARIO,
             "--address 4=192.0.2.1:1",
             "--address: unknown overlay node '4'; allowed: 1, 2, 3",
+        ),
+        (SCENARIO, "--group 239.1.1.1=2", "--group: given without --applications; give that, too"),
+        (
+            SCENARIO,
+            "--applications --group 239.1.1.1=2,9",
+            "--group: unknown overlay node '9'; allowed: 1, 2, 3",
+        ),
+        (
+            SCENARIO,
+            "--namespaces --group 192.0.2.1=2",
+            "--group: 192.0.2.1 given; allowed: a multicast address, such as 239.1.1.1, once",
         ),
         (
             SCENARIO,

@@ -28,6 +28,7 @@ fn config(folder: &Path) -> Config {
         emulate: false,
         status: Some(folder.join("a.sock")),
         metrics: Some(([127, 0, 0, 1], 0).into()),
+        applications: None,
         peers: Vec::new(),
     }
 }

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use sojourn_sliq::secure::{Counters, PeerId};
 
+use crate::overlay::ApplicationCounts;
 pub use gather::{Names, gather};
 use means::Mark;
 
@@ -28,6 +29,9 @@ pub struct Told {
     pub flows: Vec<FlowTold>,
     /// Packets of all flows here.
     pub packets: PacketsTold,
+    /// Programs at the node, if it has a device for them.
+    #[serde(default)]
+    pub applications: Option<ApplicationsTold>,
     /// Datagrams that were refused at the gate.
     pub strangers: StrangersTold,
     /// From where the next means are taken.
@@ -143,6 +147,27 @@ pub struct PacketsTold {
     pub held: u64,
 }
 
+/// What programs at the node exchange with those elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApplicationsTold {
+    /// TCP connections that there are.
+    pub connections: u64,
+    /// TCP connections that have been opened, from here or from elsewhere.
+    pub opened_connections: u64,
+    /// TCP connections that were reset.
+    pub reset_connections: u64,
+    /// Bytes of connections from programs.
+    pub taken_bytes: u64,
+    /// Bytes of connections to programs.
+    pub given_bytes: u64,
+    /// Datagrams from programs.
+    pub taken_datagrams: u64,
+    /// Datagrams to programs.
+    pub given_datagrams: u64,
+    /// Datagrams for which there was no room, or nobody.
+    pub refused_datagrams: u64,
+}
+
 /// Datagrams that changed nothing, by the reason why they were refused.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StrangersTold {
@@ -204,6 +229,22 @@ impl StrangersTold {
             ("replayed", "had arrived before", self.replayed),
             ("unopened", "changed, or of another key", self.unopened),
         ]
+    }
+}
+
+impl ApplicationsTold {
+    /// Of what the overlay counts, and of packets that did not get there.
+    pub(super) fn of(counts: &ApplicationCounts, refused: u64) -> Self {
+        ApplicationsTold {
+            connections: counts.open,
+            opened_connections: counts.opened,
+            reset_connections: counts.reset,
+            taken_bytes: counts.bytes_in,
+            given_bytes: counts.bytes_out,
+            taken_datagrams: counts.datagrams_in,
+            given_datagrams: counts.datagrams_out,
+            refused_datagrams: counts.datagrams_refused + refused,
+        }
     }
 }
 

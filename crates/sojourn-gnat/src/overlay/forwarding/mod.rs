@@ -99,6 +99,11 @@ impl Forwarding {
         self.timed |= deadline.is_some();
     }
 
+    /// Packets have deadlines from now on.
+    pub(super) fn expect_deadlines(&mut self) {
+        self.timed = true;
+    }
+
     /// Packets that came too late.
     pub(super) fn expired(&self) -> u64 {
         self.expired

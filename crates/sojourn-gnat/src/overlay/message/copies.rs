@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_base::packet::Packet;
+use super::carried::Carried;
 use sojourn_base::units::Time;
 
 use super::parcel::NUMBER;
@@ -14,7 +14,7 @@ pub const NUMBER_AND_SET: u32 = NUMBER + 8;
 #[derive(Clone, Debug)]
 pub struct Copies {
     /// The packet, as its host sent it.
-    pub packet: Arc<Packet>,
+    pub packet: Arc<Carried>,
     /// Its size in bytes.
     pub size: u32,
     /// The stream that it is of.
@@ -27,7 +27,7 @@ pub struct Copies {
 
 impl Copies {
     /// A packet of a stream, which has just come.
-    pub fn new(packet: Arc<Packet>, stream: u16, to: u64) -> Self {
+    pub fn new(packet: Arc<Carried>, stream: u16, to: u64) -> Self {
         Copies { size: packet.size, packet, stream, to, since: Time::ZERO }
     }
 

@@ -1,11 +1,14 @@
 //! Messages between overlay nodes, as payloads of their path controllers.
 
+mod carried;
 mod copies;
 mod depths;
 mod link_state;
 mod parcel;
 mod wire;
 
+pub use carried::Carried;
+pub(crate) use carried::SHORTEST;
 pub use copies::{Copies, NUMBER_AND_SET};
 pub use depths::Depths;
 pub use link_state::{Delay, LinkState};

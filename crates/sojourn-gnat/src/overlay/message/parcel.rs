@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_base::packet::Packet;
+use super::carried::Carried;
 use sojourn_base::units::Time;
 
 /// Bytes that a packet is longer by in the overlay: its number.
@@ -15,7 +15,7 @@ pub const TIMED: u32 = NUMBER + 8 + 12;
 #[derive(Clone, Debug)]
 pub struct Parcel {
     /// The packet, as the flow's host sent it.
-    pub packet: Arc<Packet>,
+    pub packet: Arc<Carried>,
     /// Its size in bytes.
     pub size: u32,
     /// Destination: the overlay node's place in the list of members.
@@ -28,7 +28,8 @@ pub struct Parcel {
 
 impl Parcel {
     /// A packet to a member that has not passed any.
-    pub fn new(packet: Packet, to: u16, due: Option<Time>) -> Self {
+    pub fn new(packet: impl Into<Carried>, to: u16, due: Option<Time>) -> Self {
+        let packet = packet.into();
         Parcel { size: packet.size, packet: Arc::new(packet), to, due, seen: 0 }
     }
 

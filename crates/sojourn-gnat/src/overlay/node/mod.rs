@@ -1,5 +1,6 @@
 //! The node: dispatches arriving packets to its parts, and does the work that is due.
 
+mod applications;
 mod orders;
 mod outside;
 mod own;
@@ -15,7 +16,7 @@ use super::config::{LastNumber, OverlayConfig};
 use super::forwarding::Forwarding;
 use super::link::{Mailboxes, Neighbour};
 use super::members::bits;
-use super::message::{Copies, Parcel};
+use super::message::{Carried, Copies, Parcel};
 use super::params::Params;
 use super::proxy::{FlowCounts, Output, REPORT_SIZE, Receipts, Report, TcpProxy, UdpProxy};
 use super::queue::Bin;
@@ -79,6 +80,7 @@ impl Registered for Overlay {
             node.advertising = Advertising::after(*number);
         }
         node.outside = Outside::new(init);
+        node.serve_applications(init);
         Behaviour::of(node)
     }
 }
@@ -141,7 +143,7 @@ impl Overlay {
                 self.counts.admitted += 1;
                 if self.params.restamp
                     && let Header::Datagram(datagram) =
-                        &mut Arc::make_mut(&mut parcel.packet).header
+                        &mut Arc::make_mut(&mut parcel.packet).packet.header
                 {
                     datagram.written_at = now;
                 }
@@ -154,7 +156,7 @@ impl Overlay {
     }
 
     /// A packet that is admitted now joins its group's queue.
-    fn admit_copies(&mut self, now: Time, stream: usize, packet: Arc<Packet>) {
+    fn admit_copies(&mut self, now: Time, stream: usize, packet: Arc<Carried>) {
         let described = &self.config.streams[stream];
         let copies = Copies::new(packet, stream as u16, described.destinations(now));
         self.forwarding.push_copies(now, described.group, copies);
@@ -183,6 +185,7 @@ impl Overlay {
     /// Does all work that is due now.
     fn step(&mut self, now: Time, cx: &mut NodeContext<'_>) {
         self.obey(now);
+        self.attend(now);
         self.admit(now);
         while let Some(flow) = self.tcp.due(now) {
             self.pump_tcp(now, flow, cx);
@@ -231,7 +234,7 @@ impl Node for Overlay {
         let or_never = |at: Option<Time>| at.unwrap_or(Time::NEVER);
         let proxies = or_never(self.udp.next()).min(or_never(self.tcp.next()));
         let signals = self.advertising.next().min(self.relieve_at).min(self.priorities.next());
-        let own = signals.min(self.supervision.next()).min(self.outside.look_at);
+        let own = signals.min(self.supervision.next()).min(self.outside.next());
         Some(neighbours.min(proxies).min(own).min(or_never(self.receipts.next())))
     }
 

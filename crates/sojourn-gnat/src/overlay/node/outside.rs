@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::overlay::applications::{Applications, Connections, Datagrams};
 use crate::overlay::config::Largest;
-use crate::overlay::message::WireTimes;
+use crate::overlay::message::{Parcel, WireTimes};
 use crate::overlay::orders::Orders;
 use sojourn_base::rng::StreamKey;
 use sojourn_base::units::Time;
@@ -22,6 +23,16 @@ pub(super) struct Outside {
     pub random: StreamKey,
     /// When the connections to neighbours are looked at next.
     pub look_at: Time,
+    pub applications: Option<Box<Attended>>,
+}
+
+/// Applications, and what the node keeps for them.
+#[derive(Debug)]
+pub(super) struct Attended {
+    pub shared: Arc<Applications>,
+    pub datagrams: Datagrams,
+    pub connections: Connections,
+    pub parcels: Vec<Parcel>,
 }
 
 impl Default for Outside {
@@ -32,6 +43,7 @@ impl Default for Outside {
             clock: None,
             random: StreamKey::root(0),
             look_at: Time::NEVER,
+            applications: None,
         }
     }
 }
@@ -45,11 +57,19 @@ impl Outside {
             largest: init.given.get::<Largest>().map_or(MAX_DATAGRAM, |largest| largest.0),
             clock: init.given.get::<WireTimes>().map(|times| times.micros_before_zero()),
             random: init.random,
+            applications: None,
         }
     }
 
-    /// Whether an order waits.
+    /// Whether an order waits, or an application.
     pub(super) fn waits(&self) -> bool {
         self.orders.as_ref().is_some_and(|orders| orders.waits())
+            || self.applications.as_ref().is_some_and(|attended| attended.shared.waits())
+    }
+
+    /// When something is to be done next.
+    pub(super) fn next(&self) -> Time {
+        let connections = self.applications.as_ref().map(|attended| attended.connections.next());
+        self.look_at.min(connections.unwrap_or(Time::NEVER))
     }
 }

@@ -6,6 +6,7 @@ use super::{Overlay, Place};
 use crate::overlay::message::{Cargo, Copies, LinkState, Parcel};
 use sojourn_base::packet::{Header, Packet, Route};
 use sojourn_base::units::Time;
+use sojourn_net::multicast::Receiver;
 use sojourn_net::node::NodeContext;
 
 impl Overlay {
@@ -42,6 +43,10 @@ impl Overlay {
     /// A packet of a flow has come over the overlay.
     fn on_parcel(&mut self, now: Time, parcel: Parcel, cx: &mut NodeContext<'_>) {
         if usize::from(parcel.to) != self.me {
+            // An application's, of whose deadlines only its own node knows.
+            if parcel.due.is_some() && !self.forwarding.is_timed() {
+                self.forwarding.expect_deadlines();
+            }
             return self.forwarding.push(now, parcel);
         }
         match self.places.get(parcel.packet.flow as usize) {
@@ -50,7 +55,7 @@ impl Overlay {
                     let late = parcel.due.is_some_and(|due| now > due);
                     self.receipts.on_packet(now, *flow, datagram.seq, late);
                 }
-                self.deliver(*parcel.packet, cx);
+                self.deliver(parcel.packet.packet, cx);
             }
             Some(Place::UdpIn(flow)) => {
                 if let Header::Opaque(report) = parcel.packet.header {
@@ -62,7 +67,7 @@ impl Overlay {
                 self.tcp.on_packet(now, flow, &parcel.packet);
                 self.pump_tcp(now, flow, cx);
             }
-            _ => {}
+            _ => self.on_application(now, &parcel.packet),
         }
     }
 
@@ -72,10 +77,13 @@ impl Overlay {
         let config = Arc::clone(&self.config);
         let stream = &config.streams[usize::from(copies.stream)];
         if copies.to >> self.me & 1 == 1 {
-            let mine = stream.receivers.iter().filter(|r| usize::from(r.member) == self.me);
+            let ip = copies.packet.ip();
+            ip.into_iter().for_each(|bytes| self.deliver_to_application(bytes));
+            let mine = |r: &&Receiver| ip.is_none() && usize::from(r.member) == self.me;
+            let mine = stream.receivers.iter().filter(mine);
             for receiver in mine {
                 self.counts.delivered += 1;
-                let packet = Packet { flow: receiver.flow, ..*copies.packet };
+                let packet = Packet { flow: receiver.flow, ..copies.packet.packet };
                 let socket = 2 * receiver.flow + 1;
                 let copy = cx.copy(&packet, Route::default(), socket);
                 cx.forward(copy);

@@ -7,5 +7,5 @@ mod udp;
 
 pub(super) use receipts::SIZE as REPORT_SIZE;
 pub(super) use receipts::{Receipts, Report};
-pub(super) use tcp::{Output, TcpProxy};
+pub(super) use tcp::{BETWEEN, Gate, MSS, Output, TcpProxy, duplex};
 pub(super) use udp::{FlowCounts, UdpProxy};

@@ -9,8 +9,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::ServiceSpec;
 use crate::overlay::admission::{Admission, Seen, Source, Standing};
-use crate::overlay::message::Parcel;
-use sojourn_base::packet::Packet;
+use crate::overlay::message::{Carried, Parcel};
 use sojourn_base::units::{Span, Time};
 
 /// Packets of a flow that wait for admission.
@@ -26,7 +25,7 @@ struct Flow {
     deadline: Option<Span>,
     admission: Admission,
     source: Source,
-    waiting: VecDeque<Packet>,
+    waiting: VecDeque<Carried>,
     /// Bits admitted ahead, and until when they are counted.
     credit: f64,
     counted: Time,
@@ -36,6 +35,24 @@ struct Flow {
     counts: FlowCounts,
     /// When its rate is evaluated again, if it waits.
     look_at: Option<Time>,
+}
+
+impl Flow {
+    fn new(to: u16, service: &ServiceSpec, k: f64, chance: f64) -> Self {
+        Flow {
+            to,
+            deadline: service.deadline,
+            admission: Admission::new(service, k, chance),
+            source: Source::default(),
+            waiting: VecDeque::new(),
+            credit: 0.0,
+            counted: Time::ZERO,
+            admitted: 0.0,
+            came_at: Time::ZERO,
+            counts: FlowCounts::default(),
+            look_at: None,
+        }
+    }
 }
 
 /// Packets of a flow.
@@ -55,24 +72,33 @@ pub(crate) struct UdpProxy {
 impl UdpProxy {
     /// Adds a flow to a member; its number here. `chance` in [0, 1) tells flows alike apart.
     pub(crate) fn add(&mut self, to: u16, service: &ServiceSpec, k: f64, chance: f64) -> usize {
-        self.flows.push(Flow {
-            to,
-            deadline: service.deadline,
-            admission: Admission::new(service, k, chance),
-            source: Source::default(),
-            waiting: VecDeque::new(),
-            credit: 0.0,
-            counted: Time::ZERO,
-            admitted: 0.0,
-            came_at: Time::ZERO,
-            counts: FlowCounts::default(),
-            look_at: None,
-        });
+        self.flows.push(Flow::new(to, service, k, chance));
         self.flows.len() - 1
     }
 
+    /// Replaces a flow by another one, to a member or a stream; what waits of it is refused.
+    pub(crate) fn replace(
+        &mut self,
+        flow: usize,
+        to: u16,
+        service: &ServiceSpec,
+        k: f64,
+        chance: f64,
+    ) {
+        let state = &mut self.flows[flow];
+        let (mut counts, look_at) = (state.counts, state.look_at);
+        counts.refused += state.waiting.len() as u64;
+        *state = Flow { counts, look_at, ..Flow::new(to, service, k, chance) };
+    }
+
+    /// Whether packets of a flow wait for admission.
+    pub(crate) fn is_waiting(&self, flow: usize) -> bool {
+        !self.flows[flow].waiting.is_empty()
+    }
+
     /// Queues a packet of a flow.
-    pub(crate) fn push(&mut self, now: Time, flow: usize, packet: Packet) {
+    pub(crate) fn push(&mut self, now: Time, flow: usize, packet: impl Into<Carried>) {
+        let packet = packet.into();
         let state = &mut self.flows[flow];
         let bits = 8.0 * f64::from(packet.size);
         state.source.on_arrival(now, bits);
@@ -176,13 +202,13 @@ impl UdpProxy {
             state.counts.refused += std::mem::take(&mut state.waiting).len() as u64;
         }
         let own = state.admission.look_at();
-        let Some(packet) = state.waiting.front().copied() else {
+        let Some(size) = state.waiting.front().map(|packet| packet.size) else {
             if let Some(at) = own {
                 self.look(flow, at.max(now));
             }
             return None;
         };
-        let bits = 8.0 * f64::from(packet.size);
+        let bits = 8.0 * f64::from(size);
         let rate = state.admission.rate(depth);
         // Time in which nothing waited admits a packet and a millisecond's worth, no more.
         let passed = now.since(state.counted).as_secs_f64();
@@ -198,7 +224,7 @@ impl UdpProxy {
         state.admitted += bits;
         state.counts.admitted += 1;
         state.source.waiting -= bits;
-        state.waiting.pop_front();
+        let packet = state.waiting.pop_front()?;
         Some(Parcel::new(packet, state.to, state.deadline.map(|deadline| now + deadline)))
     }
 
@@ -221,6 +247,7 @@ impl UdpProxy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_base::packet::Packet;
     use sojourn_base::units::Rate;
 
     /// Admits from a proxy for a second, with packets of 1,250 bytes that are always there.

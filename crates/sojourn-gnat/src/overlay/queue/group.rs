@@ -160,7 +160,11 @@ mod tests {
     use sojourn_net::multicast::MOST_MEMBERS;
 
     fn parcel(index: u32, to: u64) -> Copies {
-        Copies::new(Packet { size: 1_000, index, ..Packet::default() }.into(), 0, to)
+        Copies::new(
+            std::sync::Arc::new(Packet { size: 1_000, index, ..Packet::default() }.into()),
+            0,
+            to,
+        )
     }
 
     proptest! {

@@ -192,6 +192,8 @@ impl Packets {
 mod tests {
     use proptest::prelude::*;
 
+    use std::sync::Arc;
+
     use super::*;
     use sojourn_base::packet::Packet;
 
@@ -229,7 +231,7 @@ mod tests {
             for (to, set, pushes) in steps {
                 for more in 0..pushes as u64 {
                     let to = (to + more) % 63 + 1;
-                    packets.push(Copies::new(Packet::default().into(), 0, to));
+                    packets.push(Copies::new(Arc::new(Packet::default().into()), 0, to));
                 }
                 let found = packets.suits(set, &each);
                 prop_assert_eq!(found, one_by_one(&packets, set, &each));

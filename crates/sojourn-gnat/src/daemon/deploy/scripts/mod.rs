@@ -7,13 +7,14 @@ use super::nodes::{Node, Nodes};
 
 const UP: &str = include_str!("up.sh");
 const LINK: &str = include_str!("link.sh");
+const IN: &str = include_str!("in.sh");
 const STATUS: &str = include_str!("status.sh");
 
 /// The files of these programs: themselves, the links, and the process that is `up`.
-pub(super) const NAMES: [&str; 6] = ["up", "cut", "mend", "status", "links", "up.pid"];
+pub(super) const NAMES: [&str; 7] = ["up", "cut", "mend", "status", "in", "links", "up.pid"];
 
 /// Names and texts of the programs.
-pub(super) fn all(nodes: &Nodes) -> [(&'static str, String); 4] {
+pub(super) fn all(nodes: &Nodes) -> [(&'static str, String); 5] {
     let names: Vec<_> = nodes.names().collect();
     let program = current_exe().map(|path| path.to_string_lossy().into_owned());
     let program = quoted(program.as_deref().unwrap_or("sojourn-gnat"));
@@ -25,6 +26,7 @@ pub(super) fn all(nodes: &Nodes) -> [(&'static str, String); 4] {
         ("cut", link("cut", "down")),
         ("mend", link("mend", "up")),
         ("status", fill(STATUS)),
+        ("in", fill(IN)),
     ]
 }
 

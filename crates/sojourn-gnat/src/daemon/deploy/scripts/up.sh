@@ -15,6 +15,10 @@ if [ "${1-}" != inside ]; then
         echo "up: namespaces, ip, nsenter and setpriv are needed (Debian: iproute2, util-linux); try as root" >&2
         exit 2
     fi
+    if ! unshare "$kinds" sh -c ': <>/dev/net/tun' 2>/dev/null; then
+        echo "up: /dev/net/tun is needed, by which programs use the overlay (modprobe tun); try as root" >&2
+        exit 2
+    fi
     echo $$ >up.pid
     exec unshare "$kinds" ./up inside "$here"
 fi
@@ -43,5 +47,6 @@ read -r from to _ <links || :
 echo "nodes @NODES@ run; Ctrl-C ends them. Elsewhere:
   $2/status      tells what each does
   $2/cut ${from-A}-${to-B}     cuts a link (all: $2/links)
-  $2/mend ${from-A}-${to-B}    mends it"
+  $2/mend ${from-A}-${to-B}    mends it
+  $2/in ${from-A} COMMAND...    runs a program at a node; the first one's address is 10.9.1.1"
 wait

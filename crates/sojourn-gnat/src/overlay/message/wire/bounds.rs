@@ -7,10 +7,13 @@ use std::sync::Arc;
 
 use crate::overlay::config::{FlowTransport, OverlayConfig, OverlayFlow};
 use crate::overlay::message::{Cargo, Copies, Depths, LinkState, Parcel};
-use sojourn_base::packet::{Direction, Header, Packet};
+use crate::overlay::numbers::{FIRST_APPLICATION, opener};
+use sojourn_base::packet::{Direction, Flags, Header, Packet};
 
 /// Largest share of missing packets that a report tells, in per cent.
 const ALL: u16 = 100;
+/// The last of what a connection of applications says by packets of its own.
+const SIGNALS: u16 = 1;
 
 /// What the messages of an overlay may contain.
 #[derive(Clone, Debug)]
@@ -18,6 +21,8 @@ pub struct Bounds {
     config: Arc<OverlayConfig>,
     /// By the number of a flow, its place among those of the overlay.
     places: Vec<Option<usize>>,
+    /// Whether nodes carry datagrams and connections of applications.
+    applications: bool,
 }
 
 impl Bounds {
@@ -28,7 +33,13 @@ impl Bounds {
         for (place, flow) in config.flows.iter().enumerate() {
             places[flow.flow as usize] = Some(place);
         }
-        Bounds { config, places }
+        Bounds { config, places, applications: false }
+    }
+
+    /// The same where nodes carry datagrams and connections of applications.
+    #[must_use]
+    pub fn with_applications(self) -> Self {
+        Bounds { applications: true, ..self }
     }
 
     /// Whether a node of the overlay can take a message.
@@ -62,8 +73,39 @@ impl Bounds {
         self.config.flows.get(place)
     }
 
+    /// An application's IP packet, or a packet of one's connection from one member to another: its
+    /// segments have the bytes that they say, and requests none.
+    fn has_application(&self, parcel: &Parcel) -> bool {
+        let packet = &parcel.packet;
+        if !self.applications || !self.is_member(parcel.to) || !self.is_within(parcel.seen) {
+            return false;
+        }
+        if packet.ip().is_some() {
+            return true;
+        }
+        let Some(opener) = opener(packet.flow) else { return false };
+        let Ok(from) = u16::try_from(packet.index) else { return false };
+        let asks = packet.direction() == Direction::Forward;
+        let ends = if asks { from == opener } else { parcel.to == opener };
+        let fits = match &packet.header {
+            Header::Segment(segment) => {
+                let bytes = packet.bytes.as_ref().map_or(0, |bytes| bytes.len());
+                bytes == usize::from(segment.payload)
+                    && !(segment.flags.has(Flags::SYN) && segment.payload > 0)
+            }
+            Header::Ack(_) => true,
+            Header::Opaque(signal) => signal.payload <= SIGNALS,
+            _ => false,
+        };
+        let between = ends && self.is_member(from) && from != parcel.to;
+        between && fits && parcel.due.is_none() && can_be(packet)
+    }
+
     /// A flow's packet is of the flow's transport, and on its way to the end that such packets have.
     fn has_parcel(&self, parcel: &Parcel) -> bool {
+        if parcel.packet.flow >= FIRST_APPLICATION {
+            return self.has_application(parcel);
+        }
         let Some(flow) = self.flow(parcel.packet.flow) else { return false };
         let there = match (flow.transport, parcel.packet.header) {
             (FlowTransport::Udp, Header::Datagram(_))
@@ -82,6 +124,12 @@ impl Bounds {
             return false;
         };
         let packet = &copies.packet;
+        if packet.ip().is_some() || self.config.is_of_applications(copies.stream) {
+            return packet.ip().is_some()
+                && self.applications
+                && self.config.is_of_applications(copies.stream)
+                && self.is_within(copies.to);
+        }
         let is_datagram = matches!(packet.header, Header::Datagram(_));
         let comes_from_sender = packet.direction() == Direction::Forward;
         is_datagram

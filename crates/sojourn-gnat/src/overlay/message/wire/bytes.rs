@@ -18,6 +18,13 @@ impl<'a> Reader<'a> {
         Some(*first)
     }
 
+    /// The next so many bytes; `None` if there are fewer.
+    pub(super) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (first, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(first)
+    }
+
     /// Whether nothing is left.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()

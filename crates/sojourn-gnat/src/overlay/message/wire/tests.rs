@@ -9,8 +9,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ServiceSpec;
-use crate::overlay::config::{FlowTransport, OverlayConfig, OverlayFlow};
-use crate::overlay::message::{Copies, Delay, Depths, LinkState, Parcel};
+use crate::overlay::config::{FlowTransport, GroupOfApplications, OverlayConfig, OverlayFlow};
+use crate::overlay::message::{Carried, Copies, Delay, Depths, LinkState, Parcel};
+use crate::overlay::numbers::{FIRST_APPLICATION, SERIALS, opener};
 use sojourn_base::packet::{
     Datagram, Direction, Ecn, FiveTuple, Flags, Header, Opaque, Packet, SackBlock, TcpAck,
     TcpSegment, Way,
@@ -74,32 +75,47 @@ fn report() -> impl Strategy<Value = (Header, u32)> {
 }
 
 /// A packet as it is where it is read, with this header and size.
-fn packet(header: impl Strategy<Value = (Header, u32)>) -> impl Strategy<Value = Arc<Packet>> {
+fn packet(header: impl Strategy<Value = (Header, u32)>) -> impl Strategy<Value = Arc<Carried>> {
     let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
     (header, any::<(u32, u32, u8, bool)>(), ecn).prop_map(
         |((header, size), (flow, index, class, forward), ecn)| {
+            // Half of them are of an application.
             let flow = flow >> 1;
             let direction = if forward { Direction::Forward } else { Direction::Backward };
             let way = Way::new(direction, sojourn_base::packet::Dscp::of_class(class));
             let (socket, tuple) = (2 * flow + u32::from(forward), FiveTuple::of_flow(flow));
             let known = Packet { flow, index, way, socket, tuple, ..Packet::default() };
-            Arc::new(Packet { size, ecn, header, ..known })
+            Arc::new(carried(Packet { size, ecn, header, ..known }))
         },
     )
+}
+
+/// A packet with an application's bytes, if it is of one and has any.
+fn carried(packet: Packet) -> Carried {
+    let payload = match packet.header {
+        Header::Segment(segment) if opener(packet.flow).is_some() => segment.payload,
+        _ => 0,
+    };
+    let bytes = (0..payload).map(|byte| (byte ^ packet.index as u16) as u8).collect();
+    Carried { packet, bytes: (payload > 0).then_some(bytes) }
+}
+
+/// An application's IP packet.
+fn ip() -> impl Strategy<Value = Arc<Carried>> {
+    vec(any::<u8>(), 20..1_400).prop_map(|bytes| Arc::new(Carried::datagram(bytes.into())))
 }
 
 fn parcel() -> impl Strategy<Value = Cargo> {
     let header = prop_oneof![segment(), ack(), datagram(), report()];
-    (packet(header), 0..64_u16, option::of((time(), any::<u64>()))).prop_map(
-        |(packet, to, timed)| {
-            let (due, seen) = timed.map_or((None, 0), |(due, seen)| (Some(due), seen));
-            Cargo::Parcel(Parcel { size: packet.size, packet, to, due, seen })
-        },
-    )
+    let packet = prop_oneof![3 => packet(header).boxed(), 1 => ip().boxed()];
+    (packet, 0..64_u16, option::of((time(), any::<u64>()))).prop_map(|(packet, to, timed)| {
+        let (due, seen) = timed.map_or((None, 0), |(due, seen)| (Some(due), seen));
+        Cargo::Parcel(Parcel { size: packet.size, packet, to, due, seen })
+    })
 }
 
 fn copies() -> impl Strategy<Value = Cargo> {
-    (packet(datagram()), any::<(u16, u64)>())
+    (prop_oneof![packet(datagram()).boxed(), ip().boxed()], any::<(u16, u64)>())
         .prop_map(|(packet, (stream, to))| Cargo::Copies(Copies::new(packet, stream, to)))
 }
 
@@ -145,7 +161,7 @@ proptest! {
 
     #[test]
     fn whatever_arrives_is_a_message_of_its_length_or_nothing(
-        kind in 0..=LINK_STATE + 1,
+        kind in 0..=COPIES_IP + 1,
         rest in vec(any::<u8>(), 0..200),
     ) {
         let bytes = [&[kind], &rest[..]].concat();
@@ -196,7 +212,7 @@ fn depths_are_told_in_whole_bytes() {
 
 /// Three members; flow 0 of datagrams and flow 1 of TCP from the first to the second, and a stream that
 /// flow 2 sends to the third.
-fn bounds() -> Bounds {
+fn overlay() -> OverlayConfig {
     let receiver = Receiver { flow: 2, member: 2, start: Time::ZERO, stop: Time::NEVER };
     let known = Groups {
         members: vec![0, 1, 2],
@@ -210,7 +226,11 @@ fn bounds() -> Bounds {
         let service = ServiceSpec::default();
         OverlayFlow { flow, ends: [0, 1], service, transport, start: Time::ZERO }
     });
-    Bounds::new(Arc::new(OverlayConfig::new(known, flows.collect())))
+    OverlayConfig::new(known, flows.collect())
+}
+
+fn bounds() -> Bounds {
+    Bounds::new(Arc::new(overlay()))
 }
 
 fn to(to: u16, flow: u32, header: Header) -> Parcel {
@@ -257,4 +277,81 @@ fn signals_are_allowed_about_members_and_groups_that_there_are() {
     assert!(links(0, &[1, 2]) && links(2, &[]));
     assert!(!links(3, &[0]) && !links(0, &[3]) && !links(0, &[0]) && !links(0, &[1, 2, 1]));
     assert!(!bounds.allows(&Cargo::Coded(10, Arc::new([]))));
+}
+
+/// A packet of the seventh connection that a member has opened, between these members.
+fn of_connection(opener: u32, [from, to]: [u32; 2], way: Direction, header: Header) -> Parcel {
+    let packet = Packet {
+        flow: FIRST_APPLICATION + opener * SERIALS + 7,
+        index: from,
+        way: Way::new(way, sojourn_base::packet::Dscp::of_class(0)),
+        size: 1_000,
+        header,
+        ..Packet::default()
+    };
+    Parcel::new(packet, to as u16, None)
+}
+
+#[test]
+fn packets_of_a_connection_are_allowed_between_its_ends() {
+    let bounds = bounds().with_applications();
+    let allows = |opener, ends, way, header| {
+        bounds.allows(&Cargo::Parcel(of_connection(opener, ends, way, header)))
+    };
+    let (there, back) = (Direction::Forward, Direction::Backward);
+    let ack = Header::Ack(TcpAck::default());
+    assert!(allows(1, [1, 0], there, ack) && allows(1, [0, 1], back, ack));
+    assert!(!allows(1, [0, 1], there, ack) && !allows(1, [1, 0], back, ack), "the other way");
+    assert!(!allows(1, [0, 2], there, ack) && !allows(1, [2, 0], back, ack), "not the opener");
+    assert!(!allows(1, [1, 1], there, ack) && !allows(1, [1, 3], there, ack), "nobody's");
+    assert!(!allows(3, [3, 0], there, ack) && !allows(3, [0, 3], back, ack), "a fourth member");
+    assert!(!allows(1, [0x1_0001, 0], there, ack), "an index that is no member's place");
+    let signal = |payload| Header::Opaque(Opaque { payload, handle: 0 });
+    assert!(allows(1, [1, 0], there, signal(0)) && allows(1, [0, 1], back, signal(1)));
+    assert!(!allows(1, [1, 0], there, signal(2)), "no signal");
+    assert!(!allows(1, [1, 0], there, Header::Datagram(Datagram::default())));
+    let numberless = of_connection(1, [1, 0], there, ack);
+    let packet = Packet { flow: FIRST_APPLICATION + SERIALS, ..numberless.packet.packet };
+    assert!(!bounds.allows(&Cargo::Parcel(Parcel::new(packet, 0, None))), "no serial number");
+    let timed = Parcel { due: Some(Time::ZERO), ..of_connection(1, [1, 0], there, ack) };
+    assert!(!bounds.allows(&Cargo::Parcel(timed)), "a deadline");
+    let seen = Parcel { seen: 1 << 3, ..of_connection(1, [1, 0], there, ack) };
+    assert!(!bounds.allows(&Cargo::Parcel(seen)), "seen by a fourth member");
+    let plain = of_connection(1, [1, 0], there, ack);
+    assert!(!self::bounds().allows(&Cargo::Parcel(plain)), "where nobody has applications");
+}
+
+#[test]
+fn segments_of_a_connection_have_the_bytes_that_they_say() {
+    let bounds = bounds().with_applications();
+    let allows = |flags, seq, payload, bytes: usize| {
+        let segment = TcpSegment { flags, seq, payload, ..TcpSegment::default() };
+        let parcel = of_connection(0, [0, 1], Direction::Forward, Header::Segment(segment));
+        let bytes = (bytes > 0).then(|| vec![1; bytes].into());
+        let carried = Carried { packet: parcel.packet.packet, bytes };
+        bounds.allows(&Cargo::Parcel(Parcel::new(carried, 1, None)))
+    };
+    let none = Flags(0);
+    assert!(allows(Flags::SYN, 0, 0, 0) && allows(none, 1, 900, 900));
+    assert!(!allows(none, 1, 900, 899) && !allows(none, 1, 0, 1) && !allows(none, 1, 900, 0));
+    assert!(!allows(Flags::SYN, 0, 900, 900), "bytes with a request");
+    assert!(!allows(none, 1, 1_001, 1_001), "more than the packet's size");
+    assert!(!allows(none, u32::MAX, 900, 900), "the last number");
+}
+
+#[test]
+fn datagrams_of_applications_are_allowed_to_members_and_to_their_streams() {
+    let group = GroupOfApplications { address: 0xef01_0101, receivers: vec![1, 2] };
+    let without = Bounds::new(Arc::new(overlay().with_application_groups(&[group])));
+    let bounds = without.clone().with_applications();
+    let ip = || Carried::datagram(Arc::from([0; 20]));
+    let parcel = |to| Cargo::Parcel(Parcel::new(ip(), to, None));
+    assert!(bounds.allows(&parcel(2)) && !bounds.allows(&parcel(3)) && !without.allows(&parcel(2)));
+    let copies = |stream, to| Cargo::Copies(Copies::new(ip().into(), stream, to));
+    // One stream of the scenario, then one for each member.
+    assert!(bounds.allows(&copies(1, 0b110)) && bounds.allows(&copies(3, 0b10)));
+    assert!(!bounds.allows(&copies(0, 0b100)) && !bounds.allows(&copies(4, 0b110)));
+    assert!(!bounds.allows(&copies(1, 0b1000)) && !without.allows(&copies(1, 0b110)));
+    let simulated = to(0, 2, Header::Datagram(Datagram::default())).packet;
+    assert!(!bounds.allows(&Cargo::Copies(Copies::new(simulated, 1, 0b110))), "without bytes");
 }

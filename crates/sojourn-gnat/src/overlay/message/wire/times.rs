@@ -7,8 +7,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::overlay::message::Cargo;
-use sojourn_base::packet::{Header, Packet};
+use crate::overlay::message::{Cargo, Carried};
+use sojourn_base::packet::Header;
 use sojourn_base::units::{Span, Time};
 
 /// Translates times of one node to those between nodes, and back.
@@ -76,14 +76,14 @@ fn each(cargo: &mut Cargo, change: impl Fn(Time, Kind) -> Time) {
     }
 }
 
-fn each_of_packet(packet: &mut Arc<Packet>, change: impl Fn(Time, Kind) -> Time) {
+fn each_of_packet(packet: &mut Arc<Carried>, change: impl Fn(Time, Kind) -> Time) {
     let change_of = |at: &mut Time, kind| *at = change(*at, kind);
     match packet.header {
         Header::Datagram(_) | Header::Segment(_) | Header::Ack(_) => {}
         _ => return,
     }
     // A copy, if the packet is kept until it is acknowledged.
-    match &mut Arc::make_mut(packet).header {
+    match &mut Arc::make_mut(packet).packet.header {
         Header::Datagram(datagram) => change_of(&mut datagram.written_at, Kind::Compared),
         Header::Segment(segment) => {
             change_of(&mut segment.written_at, Kind::Compared);
@@ -102,7 +102,7 @@ fn micros(at: Time) -> i64 {
 mod tests {
     use super::*;
     use crate::overlay::message::Parcel;
-    use sojourn_base::packet::{Datagram, TcpAck};
+    use sojourn_base::packet::{Datagram, Packet, TcpAck};
 
     fn at(micros: u64) -> Time {
         Time::ZERO + Span::from_micros(micros)

@@ -9,6 +9,10 @@
 
 mod connection;
 mod entrance;
+mod gate;
+
+pub(in crate::overlay) use connection::{BETWEEN, MSS, duplex};
+pub(in crate::overlay) use gate::Gate;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -94,21 +98,21 @@ impl TcpProxy {
     /// Sets a flow's service, where it enters.
     pub(crate) fn set_service(&mut self, flow: usize, service: &ServiceSpec, k: f64) {
         if let End::In(entrance) = &mut self.flows[flow].end {
-            entrance.admission = Admission::new(service, k, 0.0);
+            entrance.gate.admission = Admission::new(service, k, 0.0);
         }
     }
 
     /// Sets a flow's priority, where it enters.
     pub(crate) fn set_priority(&mut self, flow: usize, priority: f64) {
         if let End::In(entrance) = &mut self.flows[flow].end {
-            entrance.admission.set_priority(priority);
+            entrance.gate.admission.set_priority(priority);
         }
     }
 
     /// Bits of a flow that were forwarded, where it enters.
     pub(crate) fn admitted(&self, flow: usize) -> f64 {
         match &self.flows[flow].end {
-            End::In(entrance) => entrance.admitted,
+            End::In(entrance) => entrance.gate.admitted,
             End::Out(_) => 0.0,
         }
     }

@@ -11,18 +11,22 @@
 //! wait until next_wakeup, or until a packet comes
 //! ```
 
+mod refused;
+
 use super::build;
 use super::hosts::FlowHosts;
+use crate::counters::reception::ReceptionFigures;
 use crate::error::{Ended, Fault, FieldError, unless_ended};
 use crate::given::Given;
 use crate::net::{Links, Network, Split, Step};
 use crate::observe::Observer;
 use crate::packet::Packet;
+use crate::record::histogram::Histogram;
 use crate::record::{FlowCounters, NodeSample};
 use crate::scenario::Scenario;
-use crate::tcp::HostMemory;
 use crate::topology::Plan;
 use crate::units::Time;
+use refused::{refuse_crossing, refuse_what_is_shared};
 
 /// The region of the node.
 const HERE: usize = 0;
@@ -176,6 +180,24 @@ impl Part {
         })
     }
 
+    /// The RTTs of a flow whose sender is here, if it measures any.
+    pub fn rtts(&self, flow: usize) -> Option<&Histogram> {
+        let here = self.sockets[2 * flow] == HERE;
+        here.then(|| self.hosts.endpoints[2 * flow].rtt_histogram()).flatten()
+    }
+
+    /// What the receiver of a flow has measured, if it is here.
+    pub fn reception(&self, flow: usize) -> Option<ReceptionFigures> {
+        let here = self.sockets[2 * flow + 1] == HERE;
+        here.then(|| self.hosts.endpoints[2 * flow + 1].reception())
+    }
+
+    /// The distributions begin now.
+    pub fn end_warmup(&mut self) {
+        self.net.end_warmup();
+        self.hosts.endpoints.iter_mut().for_each(|endpoint| endpoint.end_warmup());
+    }
+
     /// The node's backlog and counters.
     pub fn sample(&self) -> NodeSample {
         let mut samples = self.net.sample_nodes().filter(|(node, _)| *node == self.node);
@@ -194,24 +216,6 @@ impl Part {
     pub fn check(&mut self) -> Result<(), Fault> {
         self.net.check().map_err(|fault| *fault)
     }
-}
-
-/// Refuses what belongs to the whole network.
-fn refuse_what_is_shared(scenario: &Scenario) -> Result<(), FieldError> {
-    build::refuse_programs(scenario)?;
-    let refused = |field: &str, why: &str| {
-        Err(FieldError::new(
-            field,
-            format!("given; {why}; leave it out where nodes run by themselves"),
-        ))
-    };
-    if !scenario.arrivals.is_empty() {
-        return refused("arrivals", "connections that come and go begin at any node");
-    }
-    if HostMemory::new(scenario.tcp_metrics).is_some() {
-        return refused("tcp_metrics", "hosts of all nodes share what they remember");
-    }
-    Ok(())
 }
 
 /// The number of the active node of this name.
@@ -246,30 +250,6 @@ fn around(
             Err(FieldError::new("node", message))
         }
     }
-}
-
-/// Refuses flows whose own packets cross between the node and the rest.
-fn refuse_crossing(
-    scenario: &Scenario,
-    split: &Split,
-    carried: impl Fn(u32) -> bool,
-) -> Result<(), FieldError> {
-    let routes = &scenario.plan().routes;
-    for flow in scenario.flows_expanded().iter().filter(|flow| !carried(flow.id)) {
-        let route = &routes[flow.id as usize];
-        let mut passed = route.forward.iter().chain(&route.backward);
-        let crosses =
-            |link: &u32| split.crossings.iter().any(|crossing| crossing.edge == *link as usize);
-        if let Some(link) = passed.find(|link| crosses(link)) {
-            let id = &scenario.plan().links[*link as usize].id;
-            let message = format!(
-                "passes {id} without a service; nodes that run by themselves exchange packets of \
-                 flows with one"
-            );
-            return Err(FieldError::new(flow.field(), message));
-        }
-    }
-    Ok(())
 }
 
 fn neighbours(plan: &Plan, split: &Split) -> Result<Vec<Neighbour>, FieldError> {

@@ -1,0 +1,218 @@
+//! Nodes of an overlay, each in a thread and a network namespace of its own, joined by the links of
+//! their scenario.
+//!
+//! ```text
+//! a member's namespace             this process                  another member's
+//! its sockets -> TUN device -> Loop -> the link between -> Loop -> TUN device -> sockets
+//! ```
+//!
+//! The links are the network's; hosts, proxies and queues are the members', which drive their parts of
+//! the scenario by the same clock. A datagram's seal is not counted by the links, so that they carry
+//! what they carry in a simulation.
+
+mod between;
+mod driven;
+mod rows;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{JoinHandle, spawn};
+use std::time::Instant;
+
+use sojourn_base::error::FieldError;
+use sojourn_base::units::Time;
+use sojourn_net::record::Outcome;
+use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::{Part, Surroundings};
+
+use crate::background::{Live, Progress};
+use crate::clock::Clock;
+use crate::drive::Loop;
+use crate::error::Error;
+use crate::punctual::Awake;
+use crate::quality::{Processors, Quality};
+use between::Between;
+use driven::{Driven, Ended, Setting};
+use rows::Rows;
+
+/// The port of each member.
+const PORT: u16 = 7100;
+/// The network of all addresses.
+const NETWORK: [u8; 3] = [10, 78, 0];
+/// As many members have addresses in it.
+const MOST: usize = 254;
+
+/// A node, in the thread that drives it.
+pub trait Member {
+    /// Its time zero was at that instant.
+    fn begin(&mut self, at: Instant);
+
+    /// Its part of the scenario.
+    fn part(&mut self) -> &mut Part;
+
+    /// Takes what has come, does all up to `now`, and sends what is to be sent; whether more may have
+    /// come.
+    ///
+    /// # Errors
+    /// Why it cannot go on.
+    fn turn(&mut self, now: Time) -> Result<bool, Error>;
+
+    /// Waits until there is something to do, at most until then; if `more` may have come, hardly.
+    ///
+    /// # Errors
+    /// If the system cannot wait.
+    fn rest(&mut self, more: bool, until: Time) -> Result<(), Error>;
+}
+
+/// Makes a member in the calling thread, whose network has the member's address.
+pub type Join = Box<dyn FnOnce(&Scenario) -> Result<Box<dyn Member>, Error> + Send>;
+
+/// The members of a scenario.
+pub struct Members {
+    /// Their names, in the order of the nodes.
+    pub names: Vec<String>,
+    /// Makes each; its address is that of [`address`].
+    pub joins: Vec<Join>,
+    /// Bytes by which their datagrams are longer than those of simulated nodes.
+    pub sealing: u32,
+}
+
+/// Where the member at this place among all listens.
+pub fn address(place: usize) -> SocketAddr {
+    (Ipv4Addr::from(host(place)), PORT).into()
+}
+
+fn host(place: usize) -> [u8; 4] {
+    let [one, two, three] = NETWORK;
+    [one, two, three, place as u8 + 1]
+}
+
+/// Refuses a scenario of which not all that is active are members, or of which more is asked than
+/// samples.
+///
+/// # Errors
+/// Names the field, and the remedy.
+pub fn check(scenario: &Scenario, members: &[String]) -> Result<(), FieldError> {
+    let refused = |field: &str, message: String| Err(FieldError::new(field, message));
+    let nodes = &scenario.plan().nodes;
+    if members.is_empty() {
+        let message = "has no overlay node, which is what runs here; give nodes kind = \"overlay\", \
+                       or use --backend sim";
+        return refused("topology.nodes", message.to_owned());
+    }
+    if members.len() > MOST {
+        let message = format!("{} overlay nodes given; allowed: {MOST}", members.len());
+        return refused("topology.nodes", message);
+    }
+    let other = nodes.iter().find(|node| node.kind.is_some() && !members.contains(&node.name));
+    if let Some(other) = other {
+        let message = format!(
+            "'{}' is an active node, but no overlay node; give it kind = \"overlay\" or none, or \
+             use --backend sim",
+            other.name
+        );
+        return refused("topology.nodes", message);
+    }
+    if let Some(kind) = scenario.record.first() {
+        let message = format!(
+            "{} given; of nodes that run by themselves there are samples alone: leave it out, or \
+             use --backend sim",
+            kind.name()
+        );
+        return refused("record", message);
+    }
+    Ok(())
+}
+
+impl Live<(Outcome, Quality)> {
+    /// Starts a run of a scenario, which has passed [`check`], on its members.
+    pub fn overlay(scenario: &Scenario, members: Members) -> Self {
+        let end = Time::ZERO + scenario.duration;
+        let scenario = scenario.clone();
+        Live::new(end, move |stop, progress| run(&scenario, members, &stop, progress))
+    }
+}
+
+/// A member's thread, which returns what it has when the run ends.
+type Thread = JoinHandle<Result<Ended, Error>>;
+
+/// Threads of all members, which wait for the run's clock.
+struct Started {
+    threads: Vec<Thread>,
+    clocks: Vec<Sender<Clock>>,
+    devices: Vec<std::os::fd::OwnedFd>,
+}
+
+fn run(
+    scenario: &Scenario,
+    members: Members,
+    stop: &Arc<AtomicBool>,
+    progress: &Progress,
+) -> Result<(Outcome, Quality), Error> {
+    let surroundings = Surroundings::new(scenario, None)?;
+    let Surroundings { net, flows, recorder, recorded_links, .. } = surroundings;
+    let (mut net, routes) = net.links_alone();
+    let rows = Arc::new(Rows::of(scenario, flows.len(), members.names.len()));
+    let tap = Between::new(scenario, &members, &routes, (recorder, recorded_links));
+    tap.start(&mut net, scenario);
+    let Started { threads, clocks, devices } = start(scenario, members.joins, &rows, stop)?;
+    let (processors, _awake) = (Processors::now(), Awake::keep());
+    let clock = Clock::start();
+    progress.at(clock);
+    for start in clocks {
+        let _ = start.send(clock); // one that has failed has told so
+    }
+    let mut driver = Loop::new(clock, devices, tap);
+    let driven = driver.run(&mut net, Time::ZERO + scenario.duration, stop);
+    if driven.is_err() {
+        stop.store(true, Ordering::Relaxed);
+    }
+    let ended: Vec<Ended> = threads.into_iter().map(join).collect::<Result<_, Error>>()?;
+    driven?;
+    let (tap, mut timing) = driver.finish();
+    timing.turns = ended.iter().filter_map(|member| member.lateness.percentile(0.99)).max();
+    let drops = ended.iter().map(|member| member.drops).sum();
+    let quality = Quality::judge(&timing, drops, &processors);
+    let outcome = tap.outcome(&mut net, &flows, &rows, &ended)?;
+    Ok((outcome, quality))
+}
+
+/// Starts the members' threads.
+fn start(
+    scenario: &Scenario,
+    joins: Vec<Join>,
+    rows: &Arc<Rows>,
+    stop: &Arc<AtomicBool>,
+) -> Result<Started, Error> {
+    let mut started = Started { threads: Vec::new(), clocks: Vec::new(), devices: Vec::new() };
+    for (place, join) in joins.into_iter().enumerate() {
+        let setting = Setting {
+            scenario: scenario.clone(),
+            address: host(place),
+            place,
+            rows: Arc::clone(rows),
+            stop: Arc::clone(stop),
+        };
+        let (ready, when_ready) = channel();
+        let (clock, when_started): (Sender<Clock>, Receiver<Clock>) = channel();
+        started.threads.push(spawn(move || {
+            let stop = Arc::clone(&setting.stop);
+            let ended = Driven::thread(setting, join, &ready, &when_started);
+            if ended.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            ended
+        }));
+        let failed = || Error::System("overlay run: a node failed".to_owned());
+        started.devices.push(when_ready.recv().unwrap_or_else(|_| Err(failed()))?);
+        started.clocks.push(clock);
+    }
+    Ok(started)
+}
+
+fn join(thread: Thread) -> Result<Ended, Error> {
+    let failed = || Error::System("overlay run: a node failed".to_owned());
+    thread.join().unwrap_or_else(|_| Err(failed()))
+}

@@ -1,0 +1,49 @@
+//! What of a scenario no node by itself can have.
+
+use super::super::build;
+use crate::error::FieldError;
+use crate::net::Split;
+use crate::scenario::Scenario;
+use crate::tcp::HostMemory;
+
+/// Refuses what belongs to the whole network.
+pub(super) fn refuse_what_is_shared(scenario: &Scenario) -> Result<(), FieldError> {
+    build::refuse_programs(scenario)?;
+    let refused = |field: &str, why: &str| {
+        Err(FieldError::new(
+            field,
+            format!("given; {why}; leave it out where nodes run by themselves"),
+        ))
+    };
+    if !scenario.arrivals.is_empty() {
+        return refused("arrivals", "connections that come and go begin at any node");
+    }
+    if HostMemory::new(scenario.tcp_metrics).is_some() {
+        return refused("tcp_metrics", "hosts of all nodes share what they remember");
+    }
+    Ok(())
+}
+
+/// Refuses flows whose own packets cross between the node and the rest.
+pub(super) fn refuse_crossing(
+    scenario: &Scenario,
+    split: &Split,
+    carried: impl Fn(u32) -> bool,
+) -> Result<(), FieldError> {
+    let routes = &scenario.plan().routes;
+    for flow in scenario.flows_expanded().iter().filter(|flow| !carried(flow.id)) {
+        let route = &routes[flow.id as usize];
+        let mut passed = route.forward.iter().chain(&route.backward);
+        let crosses =
+            |link: &u32| split.crossings.iter().any(|crossing| crossing.edge == *link as usize);
+        if let Some(link) = passed.find(|link| crosses(link)) {
+            let id = &scenario.plan().links[*link as usize].id;
+            let message = format!(
+                "passes {id} without a service; nodes that run by themselves exchange packets of \
+                 flows with one"
+            );
+            return Err(FieldError::new(flow.field(), message));
+        }
+    }
+    Ok(())
+}
