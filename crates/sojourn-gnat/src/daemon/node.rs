@@ -17,7 +17,7 @@ use super::applications::{Programs, Setup as Reached};
 use super::network::{LARGEST, members};
 use super::peers::Peers;
 use super::translate::{Translator, Way};
-use super::turn::Turning;
+use super::turn::{Pace, Turning};
 use super::{
     Changes, Config, Desk, Error, Level, Log, Names, NodeOptions, PeerConfig, Shared, Signals,
     Told, changes, gather,
@@ -219,6 +219,7 @@ impl Setup<'_> {
             ways,
             orders,
             clock,
+            pace: Pace::default(),
             bytes: Vec::new(),
             restarted: Vec::new(),
         })
