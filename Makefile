@@ -189,8 +189,13 @@ page: dev  ## Write the catalogue's page of one member, with its figure: make pa
 	BLESS=1 cargo test --quiet -p sojourn-catalogue --test all -- scenario_docs
 	$(BIN)/python -m tools.pages $(NAME)
 
-bench: setup  ## Measure the simulator's speed
-	cargo bench --quiet -p sojourn-catalogue --bench workloads
+bench: setup  ## Measure every workload beside b: one table with goals, and docs/explanation/performance.md
+	$(BIN)/python benches/ratios.py
+
+bench-instructions: setup  ## Say which instructions of b, d and e moved by more than 1 % (valgrind)
+	$(BIN)/python benches/ratios.py instructions
+
+bench-parts: setup  ## Measure the simulator's parts, the command line, a sweep on two cores
 	cargo bench --quiet -p sojourn-catalogue --bench parts
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/external.py

@@ -97,15 +97,19 @@ def read(profile: Path) -> Counter[str]:
     return counts
 
 
-def main(workload: str) -> None:
-    """Runs `workload` under callgrind and prints the table."""
+def counted(program: str, workload: str) -> tuple[Counter[str], float]:
+    """Instructions of a run of `workload` by component, and its packets."""
     with tempfile.TemporaryDirectory() as directory:
         profile = Path(directory) / "profile"
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}"]
-        command += [binary(), "--one", workload]
+        command += [program, workload]
         output = subprocess.run(command, check=True, capture_output=True, text=True)
-        counts = read(profile)
-    packets = float(output.stdout.split()[0])
+        return read(profile), float(output.stdout.split()[0])
+
+
+def main(workload: str) -> None:
+    """Runs `workload` under callgrind and prints the table."""
+    counts, packets = counted(binary(), workload)
     for name, count in counts.most_common():
         print(f"{name:34} {count / packets:7.0f} {count / counts.total():6.1%}")
     print(f"{'all':34} {counts.total() / packets:7.0f}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tools.pages import conformance, fidelity, ns3, replay, wifi
+from tools.pages import conformance, fidelity, ns3, performance, replay, wifi
 
 RENDERED: Mapping[str, Callable[[], str]] = {
     "conformance": conformance.page,
     "fidelity": fidelity.page,
     "ns3": ns3.page,
+    "performance": performance.page,
     "replay": replay.page,
     "wifi": wifi.page,
 }

@@ -55,6 +55,8 @@ pub mod spec;
 #[cfg(test)]
 mod catalogue;
 
+mod ring;
+
 pub use sojourn_base::{
     counters, endpoint, error, given, observe, packet, quantity, registry, rng, units,
 };

@@ -39,6 +39,12 @@
 //! may be sent up to 1 ms early; datagrams are processed one by one; the end of a stream is sent
 //! once and retransmitted like data, not 32 times; a datagram has at most one ACK.
 //!
+//! The application offers messages as `iron/sliq/test/test_app.cc` does: without a pause as long as
+//! there are any, whether the queue has room or not. `Connection::Send` (`sliq_connection.cc`) first
+//! sends what waits and `TimeUntilSend` permits, which is what is due within 1 ms; so a packet that
+//! pacing alone holds back goes 1 ms early, and alone, where the send timer would have sent it in
+//! time with all others of the next 1 ms. Once all is written, the timer decides.
+//!
 //! Observes: of the connection `capacity` (bit/s), `error_rate`, `outage`; of each control, by its
 //! name, `NAME.sent_packets`, `NAME.window` and `NAME.in_flight` (bytes) and what it observes
 //! itself; of an adaptive stream `mode` (`pure-arq`, `coded-arq`, `pure-fec`) and

@@ -256,6 +256,24 @@ fn what_is_outside_takes_packets_at_once() {
     parts.iter_mut().for_each(|part| part.check().unwrap());
 }
 
+/// On a busy machine a node's turn comes late: packets that have arrived are still in its links, which drop
+/// some, when it offers them others.
+#[test]
+fn nodes_whose_turns_come_late_go_on() {
+    let outage = "outages = [{ start = \"2 s\", duration = \"100 ms\", two_way = true }]";
+    let links = TRIANGLE.map(|(ends, _)| (ends, outage));
+    let text = scenario(3, "", &links, &[datagrams(1, 2, 5.0, "")]);
+    let mut parts = parts(&Scenario::from_toml(&text, builtin()).unwrap(), Links::Kept);
+    for turn in 1..100 {
+        let now = Time::ZERO + Span::from_millis(30 * turn);
+        parts.iter_mut().for_each(|part| part.approach(now).unwrap());
+        exchange(&mut parts);
+        parts.iter_mut().for_each(|part| part.advance(now).unwrap());
+    }
+    assert!(counters(&mut parts, 0).received.unwrap().delivered_bytes > 100_000);
+    parts.iter_mut().for_each(|part| part.check().unwrap());
+}
+
 #[test]
 fn nodes_that_cannot_run_by_themselves_are_refused() {
     let why = |text: &str, node: &str| {

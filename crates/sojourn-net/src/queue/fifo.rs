@@ -20,6 +20,7 @@ use super::{
 };
 use crate::packet::Packet;
 use crate::quantity::Limit;
+use crate::ring::push;
 use crate::units::Time;
 
 /// Parameters of a FIFO.
@@ -80,22 +81,27 @@ impl Fifo {
             + self.overhead * (self.backlog.packets + 1);
         self.backlog.packets - self.joined < self.max_packets && framed <= self.max_bytes
     }
+
+    /// A packet is offered now: it is copied once, to its place.
+    #[inline(always)] // once per packet and link
+    pub(crate) fn take(&mut self, now: Time, packet: &Packet, cx: &mut QueueContext<'_>) {
+        let offered = || Packet { enqueued_at: now, ..*packet };
+        let full = !self.fits(packet);
+        if self.bursts.drops(packet, || full) {
+            return cx.drop(now, offered(), DropReason::Overflow);
+        }
+        self.backlog.add(packet);
+        self.joined += u64::from(packet.joins_burst());
+        push(&mut self.packets, offered);
+    }
 }
 
 impl QueueDiscipline for Fifo {
-    #[inline(always)] // of most links
     fn enqueue(&mut self, now: Time, packet: Packet, cx: &mut QueueContext<'_>) {
-        let full = !self.fits(&packet);
-        if self.bursts.drops(&packet, || full) {
-            cx.drop(now, packet, DropReason::Overflow);
-        } else {
-            self.backlog.add(&packet);
-            self.joined += u64::from(packet.joins_burst());
-            self.packets.push_back(packet);
-        }
+        self.take(now, &packet, cx);
     }
 
-    #[inline(always)]
+    #[inline(always)] // of most links
     fn dequeue(&mut self, _now: Time, _cx: &mut QueueContext<'_>) -> Option<Packet> {
         let next = self.packets.front()?;
         self.backlog.remove(next);

@@ -40,7 +40,7 @@ pub static EXCEPTIONS: &[Exception] = &[
                  (La, Walrand, Anantharam, Issues in TCP Vegas, 1999)",
     },
     Exception {
-        checks: &["clean link", "rate halved", "rate doubled"],
+        checks: &["clean link", "rate halved", "rate doubled", "longer path"],
         controls: &["dctcp-sce"],
         reason: "without an average and unpaced, it gives up half a burst that is marked as a whole \
                  (published: 62 to 99 % of links of 10 to 100 Mbit/s at 20 to 160 ms, \

@@ -271,3 +271,20 @@ fn the_packet_error_rate_is_found() {
     let rate = pair.ends[0].measured().error_rate;
     assert!((0.17..0.23).contains(&rate), "{rate}");
 }
+
+#[test]
+fn an_application_that_offers_lets_a_packet_go_early() {
+    let mut pair = Pair::new(&["copa"]);
+    pair.ends[0].create_stream(Time::ZERO, 1, reliable(0)).unwrap();
+    pair.run(200);
+    pair.write(1, 1_000..1_040);
+    pair.transmit();
+    let (now, end) = (pair.now, &mut pair.ends[0]);
+    let due = end.pacing_timer(now).expect("pacing holds a packet back");
+    let early = end.next_offer(now).unwrap();
+    assert_eq!(due.since(early), Span::from_millis(1));
+    let mut datagram = Datagram::default();
+    assert!(!end.poll_transmit(early - Span::from_micros(1), &mut datagram));
+    assert!(end.poll_transmit(early, &mut datagram));
+    assert!(!end.poll_transmit(early, &mut datagram), "the next one is a gap away");
+}

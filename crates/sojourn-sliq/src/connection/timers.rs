@@ -45,13 +45,8 @@ impl<P: Payload> Connection<P> {
         consider(self.acks.at);
         consider(self.timers.tick_at);
         consider(Some(self.overview.group_end));
-        let open = self.overview.open;
-        let (again, new) = (self.overview.again & open != 0, self.overview.new & open != 0);
         consider(Some(self.control_timer()));
-        if (again || new) && self.outage.is_none() {
-            let blocked = now < self.blocked.until;
-            consider(if blocked { self.blocked.next } else { self.shared.next_send(now, again) });
-        }
+        consider(self.pacing_timer(now));
         (next < Time::NEVER).then_some(next)
     }
 

@@ -160,7 +160,12 @@ impl Endpoint for End {
     }
 
     fn next_timeout(&self) -> Option<Time> {
-        self.connection.next_timeout(self.now)
+        // What is not written yet is offered all the time.
+        if self.unsent.is_empty() {
+            self.connection.next_timeout(self.now)
+        } else {
+            self.connection.next_offer(self.now)
+        }
     }
 
     fn on_timeout(&mut self, now: Time) {

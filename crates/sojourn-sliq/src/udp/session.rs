@@ -267,7 +267,13 @@ impl Session {
     /// Latest time of the next call of `work`.
     pub fn next(&self, now: Time) -> Time {
         let look = now + LOOK;
-        self.connection.next_timeout(now).map_or(look, |at| at.min(look))
+        let offers = self.open && !self.over;
+        let next = if offers {
+            self.connection.next_offer(now)
+        } else {
+            self.connection.next_timeout(now)
+        };
+        next.map_or(look, |at| at.min(look))
     }
 
     /// Report of the connection.

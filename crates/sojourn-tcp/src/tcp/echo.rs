@@ -11,7 +11,13 @@
 //! In mode `classic`, a control that follows arrivals (a kernel module that needs ECN) decides when
 //! ACKs echo, and whether a delayed ACK is sent first.
 //!
-//! Deviation: AccECN's 3-bit field and its option are one unwrapped counter.
+//! Deviations: AccECN's 3-bit field and its option are one unwrapped counter. Of SCE, where CE is
+//! frequent (`reproductions/sce2019/README.md` has what they come to):
+//!
+//! - ESCE stays until ECT(0), also beside the ECE of a CE packet; `tcp_ecn_send` takes it back with
+//!   each ACK.
+//! - An ACK that SCE flushes has the ECE from before the new segment's CWR; there CWR comes first.
+//! - A change of CE flushes up to the last segment; DCTCP's up to the last that was not SCE.
 
 use crate::cc::{Echoing, EcnMode};
 use crate::packet::{Ecn, Flags};

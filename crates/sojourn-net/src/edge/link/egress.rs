@@ -77,14 +77,18 @@ impl Egress {
     /// Takes a packet while the transmitter is busy.
     #[inline]
     pub fn enqueue(&mut self, now: Time, packet: &Packet) {
-        let packet = Packet { enqueued_at: now, ..*packet };
+        let offered = || Packet { enqueued_at: now, ..*packet };
         if self.can_bypass && self.waiting == 0 && self.device.len() < self.device_limit {
             self.count_sojourn(Span::ZERO);
-            self.device.push_back(packet);
+            self.device.push_back(offered());
             return;
         }
         let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
-        dispatch!(&mut self.discipline, queue => queue.enqueue(now, packet, cx));
+        match &mut self.discipline {
+            Discipline::Fifo(queue) => queue.take(now, packet, cx),
+            Discipline::Cake(queue) => queue.enqueue(now, offered(), cx),
+            Discipline::Other(queue) => queue.enqueue(now, offered(), cx),
+        }
         self.changed(now);
         self.fill_device(now);
     }
@@ -132,13 +136,13 @@ impl Egress {
     #[inline(always)] // once per packet
     fn draw(&mut self, now: Time, packet: &mut Packet) -> bool {
         let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
-        let drawn = match dispatch!(&mut self.discipline, queue => queue.dequeue(now, cx)) {
+        let drawn = dispatch!(&mut self.discipline, queue => match queue.dequeue(now, cx) {
             Some(next) => {
                 *packet = next;
                 true
             }
             None => false,
-        };
+        });
         self.changed(now);
         if drawn {
             self.count_sojourn(now.since(packet.enqueued_at));

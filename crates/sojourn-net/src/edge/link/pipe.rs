@@ -6,6 +6,7 @@ use super::variation::{Arrival, Variation};
 use crate::packet::Packet;
 use crate::queue::Backlog;
 use crate::record::live::Tap;
+use crate::ring::push;
 use crate::units::{Span, Time};
 
 /// A propagation delay, fixed unless there is a variation.
@@ -50,7 +51,7 @@ impl Pipe {
             None => {
                 let arrival = now + self.delay;
                 self.next = self.next.min(arrival);
-                self.packets.push_back((arrival, *packet));
+                push(&mut self.packets, || (arrival, *packet));
             }
             Some(_) => self.push_varied(now, packet),
         }

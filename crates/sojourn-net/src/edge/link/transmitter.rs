@@ -53,7 +53,7 @@ impl Transmitter {
     }
 
     /// A packet enters the queue.
-    #[inline]
+    #[inline(always)] // once per packet and link
     pub fn offer(&mut self, now: Time, packet: &Packet) {
         self.clock = now;
         if !self.is_idle() {

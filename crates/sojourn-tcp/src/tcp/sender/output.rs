@@ -184,13 +184,13 @@ impl Sender {
         if idle && (self.sent > 0 || self.accepted) {
             self.restart_after_idle(now);
         }
-        if self.board.in_flight() == 0 {
+        let in_flight = self.board.in_flight() + 1;
+        if in_flight == 1 {
             self.show(now, &Step::Callback);
             self.cc.on_congestion(now, &Event::TxStart { idle: now.since(self.last_sent_at) });
             self.consult();
         }
         let written_at = self.app.cut(now, payload, self.burst.joined);
-        let in_flight = self.board.in_flight() + 1;
         let snapshot = self.delivery.snapshot(now, idle, in_flight);
         let limited = self.delivery.app_limited();
         let seq = self.board.push(payload as u16, written_at, snapshot, limited);
