@@ -1,8 +1,9 @@
 """The page on overlay nodes as programs: experiments of the GNAT report beside the simulator's.
 
 ``python -m tools.pages.nodes`` runs both, five times each, in about an hour of real time, and
-writes ``nodes/runs.csv`` and ``nodes.md`` in ``docs/explanation/``; ``--repetitions N`` runs them N
-times. The machine should be idle: a run that cannot be trusted is made again, twice at most.
+writes ``nodes/runs.csv``, ``nodes/gains.csv`` and ``nodes.md`` in ``docs/explanation/``;
+``--repetitions N`` runs them N times. The machine should be idle: a run that cannot be trusted is
+made again, twice at most.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ import argparse
 import statistics
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sojourn.backends import backend
 from sojourn.errors import RunError
 from sojourn.metrics import RunData
+from sojourn.quantity import number
 from sojourn.reproduction.paper import Request
 from sojourn.scenario import Document, validated
 from sojourn_reproductions.gnat2021.multicast import experiments as multicast
 from sojourn_reproductions.gnat2021.multicast.cells import flows, rates
 from sojourn_reproductions.gnat2021.overlay import experiments as overlay
 from sojourn_reproductions.gnat2021.overlay.experiments import Phase
-from sojourn_reproductions.gnat2021.overlay.runs import document
+from sojourn_reproductions.gnat2021.overlay.runs import document, goodput, plain
+from sojourn_reproductions.gnat2021.published import published
 from tools.pages import kept
 
 #: Per cent by which programs may differ from the simulator, by quantity with its unit.
@@ -32,6 +35,13 @@ _KEYS = ("section", "run", "phase", "flow", "quantity")
 #: The sections, and how many of the runs of each: 4.18 without the mesh, 3.4 with six flows.
 _RUNS = {"4.7": 1, "4.8": 2, "4.9": 1, "4.17": 1, "4.18": 2, "3.4": 1}
 _MULTICAST = "4.2"
+#: The section that holds the overlay beside plain routing, and its flow.
+_BESIDE = "4.1"
+_TEST = "test"
+#: Seconds for which a run in which nothing changes is measured.
+_STEADY = 15.0
+#: By side: what runs the overlay's nodes, and what runs the same flows without it.
+_WITHOUT = {"sim": ("sim", "sim"), "overlay": ("overlay", "live")}
 #: How often a run is made that cannot be trusted.
 _TRIES = 3
 
@@ -54,22 +64,59 @@ def cases() -> Iterator[Case]:
     whole = Request()
     for of in overlay.EXPERIMENTS:
         for run in of.runs[: _RUNS.get(of.section, 0)]:
-            yield Case(of.section, run.name, run.phases, document(of, run, whole))
+            yield _short(Case(of.section, run.name, run.phases, document(of, run, whole)))
     for group in multicast.EXPERIMENTS:
         if group.section == _MULTICAST:
             for one in group.runs[:1]:
                 made = multicast.document(one, whole)
-                yield Case(group.section, one.name, one.phases, made)
+                yield _short(Case(group.section, one.name, one.phases, made))
+
+
+def _short(case: Case) -> Case:
+    """The same until its last interval ends, which is short if it is the only one."""
+    phases = case.phases
+    if len(phases) == 1:
+        phases = [replace(phases[0], end=min(phases[0].end, phases[0].begin + _STEADY))]
+    end = max(phase.end for phase in phases)
+    flows = [
+        {key: value for key, value in flow.items() if key != "stop" or number(value) <= end}
+        for flow in case.canonical["flows"]
+    ]
+    shorter = {**case.canonical, "duration": f"{end} s", "flows": flows}
+    canonical = validated(shorter).canonical
+    return replace(case, phases=phases, canonical=canonical)
+
+
+def gains(run: Run, repetitions: int) -> Iterator[kept.Measured]:
+    """A row for each interval of 4.1: goodput over the overlay and without it, of either side."""
+    [of] = [of for of in overlay.EXPERIMENTS if of.section == _BESIDE]
+    case = Case(of.section, "", of.runs[0].phases, document(of, of.runs[0], Request()))
+    rows: dict[str, dict[str, list[float]]] = {phase.name: {} for phase in case.phases}
+    for repetition in range(repetitions):
+        canonical = _seeded(case.canonical, repetition)
+        for side, (nodes, without) in _WITHOUT.items():
+            for name, backend_name, made in (
+                ("overlay", nodes, canonical),
+                ("plain", without, plain(canonical)),
+            ):
+                _tell(case, backend_name, repetition)
+                data = run(backend_name, made)
+                for phase in case.phases:
+                    got = rows[phase.name].setdefault(f"{side} {name}", [])
+                    got.append(goodput(_TEST, phase, data))
+    for phase_name, found in rows.items():
+        means = {name: statistics.fmean(values) for name, values in found.items()}
+        yield {"phase": phase_name, **means}
 
 
 def measured(run: Run, repetitions: int) -> Iterator[kept.Measured]:
     """A row for each quantity: mean, least and most of the repetitions, of either side."""
     for case in cases():
         found: dict[tuple[str, ...], dict[str, list[float]]] = {}
-        for number in range(repetitions):
+        for repetition in range(repetitions):
             for side in SIDES:
-                _tell(case, side, number)
-                for key, value in _quantities(case, run(side, _seeded(case.canonical, number))):
+                _tell(case, side, repetition)
+                for key, value in _quantities(case, run(side, _seeded(case.canonical, repetition))):
                     found.setdefault(key, {}).setdefault(side, []).append(value)
         for key, sides in found.items():
             row: dict[str, str | float | None] = dict(zip(_KEYS, key, strict=True))
@@ -79,13 +126,13 @@ def measured(run: Run, repetitions: int) -> Iterator[kept.Measured]:
             yield row
 
 
-def _tell(case: Case, side: str, number: int) -> None:
-    print(f"{case.section} {case.run}: {side}, repetition {number}", file=sys.stderr)
+def _tell(case: Case, side: str, repetition: int) -> None:
+    print(f"{case.section} {case.run}: {side}, repetition {repetition}", file=sys.stderr)
 
 
-def _seeded(canonical: Document, number: int) -> Document:
+def _seeded(canonical: Document, repetition: int) -> Document:
     """The scenario with another seed; programs get it as well, and differ by more."""
-    return validated({**canonical, "seed": canonical["seed"] + number}).canonical
+    return validated({**canonical, "seed": canonical["seed"] + repetition}).canonical
 
 
 def _quantities(case: Case, data: RunData) -> Iterator[tuple[tuple[str, ...], float]]:
@@ -131,6 +178,8 @@ def page() -> str:
         "nodes",
         stamp=kept.stamp("nodes"),
         table="\n".join(_table(rows)),
+        gains="\n".join(_gains(kept.rows("nodes", "gains"))),
+        steady=_STEADY,
         apart=apart,
         near=len(near),
         allowed={quantity.partition(" ")[0]: percent for quantity, percent in ALLOWED.items()},
@@ -146,6 +195,21 @@ def _table(rows: Sequence[kept.Row]) -> Iterator[str]:
         told = f"{difference(row):+.1f} %"
         keys = [row[key] for key in _KEYS]
         yield f"| {' | '.join([*keys, *cell, told if is_near(row) else f'**{told}**'])} |"
+
+
+def _gains(rows: Sequence[kept.Row]) -> Iterator[str]:
+    printed = {row["phase"]: row["times"] for row in published("overlay_gains")}
+    yield (
+        "| interval | simulated: plain (Mbit/s) | overlay | multiple "
+        "| programs: plain (Mbit/s) | overlay | multiple | printed, at least |"
+    )
+    yield f"| --- |{' ---: |' * 7}"
+    for row in rows:
+        cells = [row["phase"]]
+        for side in _WITHOUT:
+            without, over = (float(row[f"{side} {name}"]) for name in ("plain", "overlay"))
+            cells += [f"{without:.3g}", f"{over:.3g}", f"{over / without:.3g}" if without else "-"]
+        yield f"| {' | '.join([*cells, printed[row['phase']]])} |"
 
 
 def _shown(row: kept.Row, side: str) -> str:
@@ -173,7 +237,11 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=5)
     repetitions = parser.parse_args().repetitions
     command = f"python -m tools.pages.nodes --repetitions {repetitions}"
-    kept.store("nodes", command, {"runs": list(measured(_run, repetitions))})
+    tables = {
+        "runs": list(measured(_run, repetitions)),
+        "gains": list(gains(_run, repetitions)),
+    }
+    kept.store("nodes", command, tables)
     kept.put("nodes", page())
 
 

@@ -15,6 +15,7 @@ use nix::sys::time::TimeSpec;
 use nix::unistd::{read, write};
 use sojourn_base::packet::Packet;
 use sojourn_base::units::{Span, Time};
+use sojourn_net::edge::Departure;
 use sojourn_net::net::{Hosts, Network, Step};
 
 use crate::clock::Clock;
@@ -52,6 +53,11 @@ pub trait Tap {
     /// # Errors
     /// If an invariant is broken; ends the run.
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step;
+
+    /// Whom this flow's packets are for, if no device leads to its hosts.
+    fn without_device(&mut self, _flow: u32) -> Option<&mut dyn Hosts> {
+        None
+    }
 }
 
 /// Devices and the packets between them.
@@ -153,6 +159,9 @@ impl<T: Tap> Loop<T> {
 
 impl<T: Tap> Hosts for Loop<T> {
     fn on_packet(&mut self, net: &mut Network, packet: &Packet) -> Step {
+        if let Some(hosts) = self.tap.without_device(packet.flow) {
+            return hosts.on_packet(net, packet);
+        }
         let Loop { devices, tap, .. } = self;
         let written = self.border.leave(net.now(), packet, |bytes| {
             let side = tap.leaves(net.now(), packet, bytes);
@@ -165,6 +174,13 @@ impl<T: Tap> Hosts for Loop<T> {
         self.timing.refused += u64::from(written.is_err());
         self.timing.release_errors.add(self.clock.now().since(net.now()));
         Ok(())
+    }
+
+    fn on_departure(&mut self, net: &mut Network, departure: Departure) -> Step {
+        match self.tap.without_device(departure.flow) {
+            Some(hosts) => hosts.on_departure(net, departure),
+            None => Ok(()),
+        }
     }
 
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {

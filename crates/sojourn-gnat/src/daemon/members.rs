@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use sojourn_base::error::FieldError;
 use sojourn_base::units::{Span, Time};
+use sojourn_net::net::Links;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::Part;
 use sojourn_sliq::secure::{Ages, Gate, Moment, Secret};
@@ -43,7 +44,7 @@ pub struct Member {
 pub fn member_names(scenario: &Scenario) -> Result<Vec<String>, FieldError> {
     let names = network::members(scenario);
     for name in &names {
-        network::neighbours(scenario, name)?;
+        network::neighbours(scenario, name, Links::Shared)?;
     }
     Ok(names.into_iter().map(str::to_owned).collect())
 }
@@ -65,7 +66,7 @@ pub fn memberships(
     for ((name, secret), listen) in names.iter().zip(secrets).zip(addresses) {
         let mut gate = Gate::new(secret, rand::random(), Ages::default());
         let mut peers = Vec::new();
-        for node in network::neighbours(scenario, name)? {
+        for node in network::neighbours(scenario, name, Links::Shared)? {
             let place = names.iter().position(|known| *known == node).unwrap_or_default();
             let (key, address) = (publics[place], Some(addresses[place]));
             gate.add(key, address);
@@ -124,7 +125,8 @@ impl Membership {
     /// If the network refuses its address.
     pub fn join(self, scenario: &Scenario) -> Result<Member, Error> {
         let Membership { config, gate, begins } = self;
-        let turning = Setup { config: &config, scenario, begins }.turning(gate)?;
+        let turning =
+            Setup { config: &config, scenario, links: Links::Shared, begins }.turning(gate)?;
         Ok(Member { turning, look_at: Time::ZERO })
     }
 }

@@ -58,13 +58,17 @@ pub(super) fn members(scenario: &Scenario) -> Vec<&str> {
         .collect()
 }
 
-/// The neighbours of a member, in the order of its links.
+/// The neighbours of a member, in the order of its links, which are so.
 ///
 /// # Errors
 /// Names what of the scenario cannot run by itself.
-pub(super) fn neighbours(scenario: &Scenario, node: &str) -> Result<Vec<String>, FieldError> {
+pub(super) fn neighbours(
+    scenario: &Scenario,
+    node: &str,
+    links: Links,
+) -> Result<Vec<String>, FieldError> {
     let of_nodes = |message: String| FieldError::new("topology.nodes", message);
-    let part = Part::new(scenario, node, Links::Kept, &Given::default());
+    let part = Part::new(scenario, node, links, &Given::default());
     let part = part.map_err(|error| match &error.field[..] {
         "node" => of_nodes(error.message),
         _ => error,

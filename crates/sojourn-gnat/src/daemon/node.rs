@@ -17,7 +17,7 @@ use super::applications::{Programs, Setup as Reached};
 use super::network::{LARGEST, members};
 use super::peers::Peers;
 use super::translate::{Translator, Way};
-use super::turn::Turning;
+use super::turn::{Pace, Turning};
 use super::{
     Changes, Config, Desk, Error, Level, Log, Names, NodeOptions, PeerConfig, Shared, Signals,
     Told, changes, gather,
@@ -65,8 +65,9 @@ impl Node {
     pub fn new(config: Config, shared: Arc<Shared>) -> Result<Self, Error> {
         let scenario = config.scenario()?;
         let gate = Gate::new(Secret::read(&config.key)?, rand::random(), Ages::default());
-        let turning =
-            Setup { config: &config, scenario: &scenario, begins: unix() }.turning(gate)?;
+        let links = if config.emulate { Links::Kept } else { Links::Outside };
+        let setup = Setup { config: &config, scenario: &scenario, links, begins: unix() };
+        let turning = setup.turning(gate)?;
         let desk = Desk::open(&config, &shared)?;
         let (names, log) = (Names::of(&scenario, &config.node), Log::of(&config.node));
         let told = Told::default();
@@ -176,6 +177,7 @@ impl Node {
 pub(super) struct Setup<'a> {
     pub config: &'a Config,
     pub scenario: &'a Scenario,
+    pub links: Links,
     /// The UNIX time of its time zero.
     pub begins: Duration,
 }
@@ -219,6 +221,7 @@ impl Setup<'_> {
             ways,
             orders,
             clock,
+            pace: Pace::default(),
             bytes: Vec::new(),
             restarted: Vec::new(),
         })
@@ -284,8 +287,7 @@ impl Setup<'_> {
         }
         let since = self.begins.as_secs().saturating_sub(FIRST_SECOND);
         given.give(Arc::new(LastNumber((ADVERTISED * since) as u32)));
-        let links = if self.config.emulate { Links::Kept } else { Links::Outside };
         let refused = |error| Error::config(&self.config.file)(error);
-        Part::new(self.scenario, &self.config.node, links, &given).map_err(refused)
+        Part::new(self.scenario, &self.config.node, self.links, &given).map_err(refused)
     }
 }

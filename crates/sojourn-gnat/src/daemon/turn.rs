@@ -17,9 +17,30 @@ use super::peers::{News, Peers};
 use super::translate::{Translator, Way};
 use crate::overlay::{Order, Orders};
 
-/// Turns begin at least this far apart. Under load a turn has several datagrams then, which pass through
-/// the system together; a turn for each of them costs more than all else.
+/// Turns begin this far apart under load, on average. A turn has several datagrams then, which pass
+/// through the system together; a turn for each of them costs more than all else.
 const APART: Span = Span::from_micros(200);
+/// So much of that time may be missing: where little comes, a turn begins at once.
+const CREDIT: Span = Span::from_millis(2);
+
+/// When turns may begin.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    /// When the next could begin if all had been that far apart.
+    next: Time,
+}
+
+impl Pace {
+    /// A turn begins.
+    fn begin(&mut self, now: Time) {
+        self.next = self.next.max(now) + APART;
+    }
+
+    /// For how long the next has to wait.
+    fn wait(&self, now: Time) -> Duration {
+        Duration::from_nanos(self.next.since(now + CREDIT).as_nanos())
+    }
+}
 
 /// A part, and the way to its neighbours and back.
 pub(super) struct Turning {
@@ -32,6 +53,7 @@ pub(super) struct Turning {
     /// Programs that use the overlay, if there are any.
     pub programs: Option<Programs>,
     pub clock: Clock,
+    pub pace: Pace,
     pub bytes: Vec<u8>,
     /// Neighbours whose processes have been started anew since somebody asked.
     pub restarted: Vec<usize>,
@@ -52,6 +74,7 @@ impl Turning {
     /// As of [`Turning::turn`].
     pub(super) fn turn_at(&mut self, now: Time) -> Result<bool, Error> {
         let at = Moment::new(now, unix());
+        self.pace.begin(now);
         self.part.approach(at.now)?;
         let mut some = self.receive(&at)?;
         some |= self.serve(at.now)?;
@@ -107,10 +130,9 @@ impl Turning {
     /// # Errors
     /// If the system cannot wait.
     pub(super) fn rest(&mut self, more: bool, until: Time) -> Result<(), Error> {
-        let next = self.part.now() + APART;
-        let now = self.clock.now();
-        if next > now {
-            sleep(Duration::from_nanos(next.since(now).as_nanos()));
+        let wait = self.pace.wait(self.clock.now());
+        if !wait.is_zero() {
+            sleep(wait);
         }
         let until = until.min(self.part.next_wakeup()).min(self.peers.next());
         let now = self.clock.now();
@@ -128,5 +150,29 @@ impl Turning {
                 way.ahead = ahead;
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_begin_at_once_until_they_come_too_often() {
+        let mut pace = Pace::default();
+        let mut now = Time::ZERO;
+        for _ in 0..1_000 {
+            now += Span::from_nanos(pace.wait(now).as_nanos() as u64);
+            pace.begin(now);
+        }
+        let spaced = now.since(Time::ZERO).as_secs_f64();
+        assert!((0.197..0.201).contains(&spaced), "{spaced}");
+        // After a while without turns some begin at once again.
+        now += CREDIT;
+        for _ in 0..10 {
+            assert!(pace.wait(now).is_zero());
+            pace.begin(now);
+        }
+        assert!(!pace.wait(now).is_zero());
     }
 }

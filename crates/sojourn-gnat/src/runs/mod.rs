@@ -3,6 +3,7 @@
 
 mod applications;
 mod orders;
+mod shared;
 
 use crate::catalogue::builtin;
 use sojourn_base::counters::FlowCounters;

@@ -1,12 +1,14 @@
 //! The links between members: whose packet is whose, and the samples of links.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use sojourn_base::packet::{FiveTuple, Packet, Route};
 use sojourn_base::units::{Span, Time};
-use sojourn_net::net::{Network, Step};
+use sojourn_net::net::{Hosts, Network, Step};
 use sojourn_net::record::{FlowFacts, Outcome, Recorder};
 use sojourn_sim::scenario::Scenario;
+use sojourn_sim::sim::Uncarried;
 
 use super::driven::Ended;
 use super::rows::Rows;
@@ -14,9 +16,9 @@ use super::{Members, NETWORK};
 use crate::drive::Tap;
 use crate::error::Error;
 
-/// Timers: a sample is due, the warm-up ends.
-const SAMPLE: u32 = 0;
-const WARMUP_END: u32 = 1;
+/// Timers besides those of uncarried flows: a sample is due, the warm-up ends.
+const SAMPLE: u32 = Uncarried::BEYOND;
+const WARMUP_END: u32 = Uncarried::BEYOND + 1;
 /// Bytes of the headers of IP and UDP: no packet is shorter.
 const UNDERLAY: u32 = 28;
 const UDP: u8 = 17;
@@ -27,6 +29,11 @@ pub(super) struct Between {
     /// The place of each node that is a member.
     places: BTreeMap<u16, usize>,
     sealing: u32,
+    /// Flows that no member carries, on the same links.
+    uncarried: Uncarried,
+    rows: Arc<Rows>,
+    /// The number of the next sample.
+    sample: usize,
     recorder: Recorder,
     recorded_links: usize,
     interval: Span,
@@ -45,6 +52,7 @@ impl Between {
         scenario: &Scenario,
         members: &Members,
         routes: &[Route],
+        (uncarried, rows): (Uncarried, Arc<Rows>),
         (recorder, recorded_links): (Recorder, usize),
     ) -> Self {
         let plan = scenario.plan();
@@ -66,12 +74,24 @@ impl Between {
             ways.entry([from, to]).or_insert(Way { packet });
         }
         let (interval, end) = (scenario.sample_interval, Time::ZERO + scenario.duration);
-        let sealing = members.sealing;
-        Between { ways, places, sealing, recorder, recorded_links, interval, end }
+        let (sealing, sample) = (members.sealing, 0);
+        Between {
+            ways,
+            places,
+            sealing,
+            uncarried,
+            rows,
+            sample,
+            recorder,
+            recorded_links,
+            interval,
+            end,
+        }
     }
 
     /// Sets the timers with which a run begins.
-    pub(super) fn start(&self, net: &mut Network, scenario: &Scenario) {
+    pub(super) fn start(&mut self, net: &mut Network, scenario: &Scenario, flows: &[FlowFacts]) {
+        self.uncarried.start(net, scenario, flows);
         net.set_timer((Time::ZERO + self.interval).min(self.end), SAMPLE);
         net.set_timer(Time::ZERO + scenario.warmup, WARMUP_END);
     }
@@ -84,11 +104,10 @@ impl Between {
         self,
         net: &mut Network,
         facts: &[FlowFacts],
-        rows: &Rows,
         ended: &[Ended],
     ) -> Result<Outcome, Error> {
         net.check()?;
-        let Between { mut recorder, recorded_links, .. } = self;
+        let Between { mut recorder, recorded_links, rows, uncarried, .. } = self;
         let rows = rows.all();
         for (time, row) in &rows {
             recorder.sample_flows(*time, row.flows.iter().copied());
@@ -96,9 +115,14 @@ impl Between {
         }
         let counters = rows.last().map(|(_, row)| row.flows.clone()).unwrap_or_default();
         let flows = 0..facts.len();
-        let rtts = |flow: usize| ended.iter().find_map(|member| member.rtts.get(flow)?.as_ref());
+        let of_members =
+            |flow: usize| ended.iter().find_map(|member| member.rtts.get(flow)?.as_ref());
+        let rtts = |flow: usize| of_members(flow).or_else(|| uncarried.rtts(flow));
         let rtts: Vec<_> = flows.clone().map(rtts).collect();
-        let of = |flow: usize| ended.iter().find_map(|member| *member.receptions.get(flow)?);
+        let of = |flow: usize| {
+            let of_members = ended.iter().find_map(|member| *member.receptions.get(flow)?);
+            of_members.or_else(|| uncarried.reception(flow))
+        };
         let measured: Vec<_> = flows.map(|flow| of(flow).unwrap_or_default()).collect();
         let links = 0..recorded_links;
         let sojourns: Vec<_> = links.map(|link| net.sojourn_histogram(link)).collect();
@@ -129,15 +153,25 @@ impl Tap for Between {
 
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {
         let now = net.now();
+        if timer < Uncarried::BEYOND {
+            return self.uncarried.on_timer(net, timer);
+        }
         if timer == WARMUP_END {
             net.end_warmup();
+            self.uncarried.end_warmup();
             return Ok(());
         }
+        self.rows.add_uncarried(self.sample, &mut self.uncarried);
+        self.sample += 1;
         let links = (0..self.recorded_links).map(|link| net.report(link));
         self.recorder.sample_links(now, links);
         if now < self.end {
             net.set_timer((now + self.interval).min(self.end), SAMPLE);
         }
         net.check()
+    }
+
+    fn without_device(&mut self, flow: u32) -> Option<&mut dyn Hosts> {
+        self.uncarried.has(flow).then_some(&mut self.uncarried as &mut dyn Hosts)
     }
 }

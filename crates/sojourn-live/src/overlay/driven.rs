@@ -16,10 +16,8 @@ use super::{Join, Member};
 use crate::clock::Clock;
 use crate::error::{Error, failed};
 use crate::namespace;
-use crate::sys::run_first;
+use crate::sys::run_early;
 
-/// Below the loop's.
-const PRIORITY: i32 = 20;
 /// Bytes of the longest packets between members.
 const MTU: u32 = 1500;
 
@@ -81,7 +79,9 @@ impl Driven {
         };
         let _ = ready.send(Ok(device));
         let Ok(clock) = start.recv() else { return Ok(Ended::default()) };
-        run_first(PRIORITY);
+        // Not in real time: nodes that fill a processor beside the loop would stop it. Each second the kernel
+        // takes 50 ms from threads in real time if they leave others nothing.
+        run_early();
         let _ = set_timerslack(1); // only makes it more punctual
         let warmup = Some(Time::ZERO + setting.scenario.warmup);
         let lateness = Histogram::default();

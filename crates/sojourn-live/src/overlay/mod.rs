@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The links are the network's; hosts, proxies and queues are the members', which drive their parts of
-//! the scenario by the same clock. A datagram's seal is not counted by the links, so that they carry
+//! the scenario by the same clock. Flows that no member carries are simulated on the same links. A
+//! datagram's seal is not counted by the links, so that they carry
 //! what they carry in a simulation.
 
 mod between;
@@ -25,7 +26,7 @@ use sojourn_base::error::FieldError;
 use sojourn_base::units::Time;
 use sojourn_net::record::Outcome;
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::sim::{Part, Surroundings};
+use sojourn_sim::sim::{Part, Surroundings, Uncarried};
 
 use crate::background::{Live, Progress};
 use crate::clock::Clock;
@@ -151,12 +152,14 @@ fn run(
     stop: &Arc<AtomicBool>,
     progress: &Progress,
 ) -> Result<(Outcome, Quality), Error> {
-    let surroundings = Surroundings::new(scenario, None)?;
+    let mut surroundings = Surroundings::new(scenario, None)?;
+    let uncarried = Uncarried::new(scenario, &mut surroundings)?;
     let Surroundings { net, flows, recorder, recorded_links, .. } = surroundings;
     let (mut net, routes) = net.links_alone();
     let rows = Arc::new(Rows::of(scenario, flows.len(), members.names.len()));
-    let tap = Between::new(scenario, &members, &routes, (recorder, recorded_links));
-    tap.start(&mut net, scenario);
+    let others = (uncarried, Arc::clone(&rows));
+    let mut tap = Between::new(scenario, &members, &routes, others, (recorder, recorded_links));
+    tap.start(&mut net, scenario, &flows);
     let Started { threads, clocks, devices } = start(scenario, members.joins, &rows, stop)?;
     let (processors, _awake) = (Processors::now(), Awake::keep());
     let clock = Clock::start();
@@ -175,7 +178,7 @@ fn run(
     timing.turns = ended.iter().filter_map(|member| member.lateness.percentile(0.99)).max();
     let drops = ended.iter().map(|member| member.drops).sum();
     let quality = Quality::judge(&timing, drops, &processors);
-    let outcome = tap.outcome(&mut net, &flows, &rows, &ended)?;
+    let outcome = tap.outcome(&mut net, &flows, &ended)?;
     Ok((outcome, quality))
 }
 

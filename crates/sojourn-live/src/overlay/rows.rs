@@ -6,7 +6,7 @@ use sojourn_base::counters::FlowCounters;
 use sojourn_base::units::Time;
 use sojourn_net::record::NodeSample;
 use sojourn_sim::scenario::Scenario;
-use sojourn_sim::sim::Part;
+use sojourn_sim::sim::{Part, Uncarried};
 
 /// Samples of a run, to which each member adds those ends of flows that it has.
 pub(super) struct Rows {
@@ -48,6 +48,14 @@ impl Rows {
             part.report(flow, counters);
         }
         row.nodes[place] = part.sample();
+    }
+
+    /// Adds what flows that no member carries have counted until sample `number`, which is now.
+    pub(super) fn add_uncarried(&self, number: usize, uncarried: &mut Uncarried) {
+        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        for (flow, counters) in rows[number].flows.iter_mut().enumerate() {
+            uncarried.report(self.times[number], flow, counters);
+        }
     }
 
     /// All rows, beside their times.

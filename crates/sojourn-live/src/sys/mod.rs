@@ -5,6 +5,7 @@
 mod confined;
 mod counter;
 mod inside;
+mod priority;
 
 use std::io::{Error, Result};
 use std::mem::{size_of, zeroed};
@@ -21,6 +22,7 @@ use nix::sys::signal::Signal;
 pub(crate) use confined::{as_shell, confine};
 pub(crate) use counter::allow_counter;
 pub(crate) use inside::{Room, ended, put_in};
+pub(crate) use priority::{run_early, run_first};
 
 nix::ioctl_write_ptr_bad!(set_address, libc::SIOCSIFADDR, libc::ifreq);
 nix::ioctl_write_ptr_bad!(set_netmask, libc::SIOCSIFNETMASK, libc::ifreq);
@@ -215,14 +217,6 @@ pub(crate) fn disconnect(socket: &OwnedFd) -> Result<()> {
         0 => Ok(()),
         _ => Err(Error::last_os_error()),
     }
-}
-
-/// Gives the calling thread priority over ordinary threads, if that is allowed; returns whether it
-/// is.
-pub(crate) fn run_first(priority: i32) -> bool {
-    let parameters = libc::sched_param { sched_priority: priority };
-    // SAFETY: the parameters are valid; 0 is the calling thread.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) == 0 }
 }
 
 /// Makes a command a kernel's process: it ends with the thread that starts it, leaves no core dump,

@@ -20,6 +20,8 @@ pub enum Links {
     Kept,
     /// Something outside, such as a path between two machines: a packet can be taken at once.
     Outside,
+    /// The same, which packets of flows that no node carries pass as well: the part has nothing of them.
+    Shared,
 }
 
 impl Network {
@@ -40,7 +42,7 @@ impl Network {
     pub fn part(self, split: &Split, region: usize, links: Links) -> Network {
         let mut part = self.split(split).swap_remove(region);
         let leaving = split.crossings.iter().filter(|crossing| crossing.from == region);
-        if links == Links::Outside {
+        if links != Links::Kept {
             leaving.for_each(|leaving| part.edges[leaving.edge] = Edge::Outside(VecDeque::new()));
         }
         part

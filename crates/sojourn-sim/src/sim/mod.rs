@@ -10,6 +10,7 @@ mod recorded;
 mod sampler;
 mod sockets;
 mod timer;
+mod uncarried;
 
 use crate::error::{Ended, Fault, FieldError, unless_ended};
 use crate::net::Regions;
@@ -22,6 +23,7 @@ pub use application::Application;
 pub use build::Surroundings;
 pub use part::{Neighbour, Part};
 pub use recorded::setup as capture_setup;
+pub use uncarried::Uncarried;
 
 use hosts::FlowHosts;
 use sampler::Sampler;

@@ -14,6 +14,8 @@ pub(super) enum Timer {
 }
 
 const INDEX_BITS: u32 = 21;
+/// Numbers from here on are no timers of the simulation.
+pub(super) const BEYOND: u32 = 4 << INDEX_BITS;
 
 impl Timer {
     /// Its number.
@@ -51,6 +53,7 @@ mod tests {
         let indexed = [Timer::Endpoint, Timer::Source, Timer::Stop, Timer::Arrivals];
         for timer in indexed.iter().flat_map(|timer| [timer(0), timer((1 << INDEX_BITS) - 1)]) {
             assert_eq!(Timer::unpack(timer.pack()), timer);
+            assert!(timer.pack() < BEYOND);
             assert!(timer.pack() < 1 << 24, "the network takes numbers of 24 bits");
         }
     }

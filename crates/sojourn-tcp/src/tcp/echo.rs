@@ -8,16 +8,15 @@
 //! | sce | CE as classic; ESCE mirrors SCE, CE leaving it as it is; a change flushes a pending ACK with the old state, and the next is not delayed | chromi/sce `tcp_input.c` at 016933be |
 //! | dctcp-sce | SCE as sce; CE as dctcp, except that an SCE packet, which DCTCP does not process, leaves ECE as it is: only ECT(0) or CWR ends it | as sce, and at 4b2c3632 |
 //!
+//! Of the latter two, CWR comes before what SCE flushes, so that the flushed ACK has no ECE then
+//! (`tcp_ecn_accept_cwr`); what DCTCP flushes acknowledges no more than DCTCP has been told of, which SCE
+//! packets do not tell (`prior_rcv_nxt` of `dctcp_ece_ack_update`).
+//!
 //! In mode `classic`, a control that follows arrivals (a kernel module that needs ECN) decides when
 //! ACKs echo, and whether a delayed ACK is sent first.
 //!
-//! Deviations: AccECN's 3-bit field and its option are one unwrapped counter. Of SCE, where CE is
-//! frequent (`reproductions/sce2019/README.md` has what they come to):
-//!
-//! - ESCE stays until ECT(0), also beside the ECE of a CE packet; `tcp_ecn_send` takes it back with
-//!   each ACK.
-//! - An ACK that SCE flushes has the ECE from before the new segment's CWR; there CWR comes first.
-//! - A change of CE flushes up to the last segment; DCTCP's up to the last that was not SCE.
+//! Deviations: AccECN's 3-bit field and its option are one unwrapped counter. ESCE stays until ECT(0), also
+//! beside the ECE of a CE packet; `tcp_ecn_send` takes it back with each ACK.
 
 use crate::cc::{Echoing, EcnMode};
 use crate::packet::{Ecn, Flags};
@@ -44,8 +43,9 @@ pub(super) struct Echo {
     mode: EcnMode,
     /// Classic: CE received and no CWR since. DCTCP and accurate: the last packet was CE.
     ce: bool,
-    /// CE state that DCTCP last processed, where that differs.
+    /// CE state that DCTCP last processed, where that differs, and the number after what it was told of.
     ce_told: bool,
+    next_told: u32,
     /// ACKs carry ESCE.
     sce: bool,
     ce_packets: u32,
@@ -54,7 +54,7 @@ pub(super) struct Echo {
 impl Echo {
     /// No mark received.
     pub(super) fn new(mode: EcnMode) -> Self {
-        Echo { mode, ce: false, ce_told: false, sce: false, ce_packets: 0 }
+        Echo { mode, ce: false, ce_told: false, next_told: 1, sce: false, ce_packets: 0 }
     }
 
     /// Flags for the next ACK.
@@ -91,6 +91,28 @@ impl Echo {
                 let response = self.classic(flags, ce);
                 self.sce(ecn, response)
             }
+        }
+    }
+
+    /// Flags of the pending ACK that this response to a segment flushes, and the number that it acknowledges:
+    /// `next` without the segment. This is the state from before the segment, which has these flags.
+    pub(super) fn flushes(&self, response: Response, flags: Flags, next: u32) -> (Flags, u32) {
+        match self.mode {
+            EcnMode::DctcpSce if !response.quick_if_flushed => {
+                (Echo { ce: self.ce_told, ..*self }.flags(), self.next_told)
+            }
+            EcnMode::Sce | EcnMode::DctcpSce => {
+                (Echo { ce: self.ce && !flags.has(Flags::CWR), ..*self }.flags(), next)
+            }
+            _ => (self.flags(), next),
+        }
+    }
+
+    /// A data segment has been stored; `next` is missing now.
+    #[inline]
+    pub(super) fn on_stored(&mut self, ecn: Ecn, next: u32) {
+        if matches!(ecn, Ecn::Ce | Ecn::Ect0) {
+            self.next_told = next;
         }
     }
 
@@ -227,6 +249,27 @@ mod tests {
         assert!(!echo.on_data(Ecn::Ce, Flags::ACK).flush);
         assert!(echo.on_data(Ecn::Ect0, Flags::ACK).flush);
         assert!(!echo.flags().has(Flags::ECE) && !echo.flags().has(Flags::ESCE));
+    }
+
+    /// What SCE packets have brought is acknowledged by DCTCP's next ACK, not by the one it flushes.
+    #[test]
+    fn dctcp_flushes_what_it_was_told_of() {
+        let mut echo = Echo::new(EcnMode::DctcpSce);
+        for (ecn, next) in [(Ecn::Ect0, 2), (Ecn::Ect1, 3)] {
+            echo.on_data(ecn, Flags::ACK);
+            echo.on_stored(ecn, next);
+        }
+        let former = echo;
+        let response = echo.on_data(Ecn::Ce, Flags::ACK);
+        let flags = Flags::ACK.with(Flags::ESCE, true);
+        assert_eq!(former.flushes(response, Flags::ACK, 3), (flags, 2));
+        echo.on_stored(Ecn::Ce, 4);
+        let (former, response) = (echo, echo.on_data(Ecn::Ect0, Flags::CWR));
+        assert_eq!(
+            former.flushes(response, Flags::CWR, 4),
+            (flags, 4),
+            "SCE's comes first, after CWR"
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sojourn_base::error::FieldError;
 use sojourn_base::reading;
+use sojourn_net::net::Links;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::spec::toml_to_json;
 use sojourn_sliq::secure::{Public, Secret};
@@ -98,7 +99,7 @@ impl Config {
         checks::keys(&config, own).map_err(&of_file)?;
         let scenario = config.scenario()?;
         checks::name(&config, &scenario).map_err(&of_file)?;
-        let neighbours = network::neighbours(&scenario, &config.node);
+        let neighbours = network::neighbours(&scenario, &config.node, Links::Kept);
         let neighbours = neighbours.map_err(Error::config(&config.overlay))?;
         checks::peers(&config, &neighbours).map_err(&of_file)?;
         checks::applications(&config, &scenario).map_err(&of_file)?;

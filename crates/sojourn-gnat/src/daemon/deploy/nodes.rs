@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use sojourn_base::error::FieldError;
+use sojourn_net::net::Links;
 use sojourn_sim::scenario::Scenario;
 
 use crate::daemon::{DeployOptions, Error, network};
@@ -47,7 +48,7 @@ impl Nodes {
         let names = names(scenario).map_err(&refused)?;
         let mut neighbours = Vec::new();
         for name in &names {
-            let found = network::neighbours(scenario, name).map_err(&refused)?;
+            let found = network::neighbours(scenario, name, Links::Kept).map_err(&refused)?;
             let place = |other: &String| names.iter().position(|name| name == other);
             neighbours.push(found.iter().filter_map(place).collect::<Vec<_>>());
         }

@@ -26,7 +26,7 @@ use crate::record::{FlowCounters, NodeSample};
 use crate::scenario::Scenario;
 use crate::topology::Plan;
 use crate::units::Time;
-use refused::{refuse_crossing, refuse_what_is_shared};
+use refused::{crossing, refuse_crossing, refuse_what_is_shared};
 
 /// The region of the node.
 const HERE: usize = 0;
@@ -63,7 +63,8 @@ impl Part {
     ///
     /// # Errors
     /// Names `node` if no active node has this name, or what joins it to another active node is more
-    /// than links; a flow that passes its links but is not carried by the nodes; or what nodes by
+    /// than links; a flow that passes its links, which are not shared, but is not carried by the nodes; or
+    /// what nodes by
     /// themselves cannot have: programs, arrivals, and metrics that hosts keep.
     pub fn new(
         scenario: &Scenario,
@@ -88,9 +89,15 @@ impl Part {
         let node = active(&net, scenario.plan(), node)?;
         let split = around(&net, node, addresses.iter().map(|[one, two]| [one.route, two.route]))?;
         let carried = |flow: u32| gift.carried.contains(&flow);
-        refuse_crossing(scenario, &split, carried)?;
         let endpoints = build::endpoints(scenario, &addresses, &flows, None, None)?;
-        let sockets = build::sockets(&net, &addresses, &split);
+        let mut sockets = build::sockets(&net, &addresses, &split);
+        if links == Links::Shared {
+            for (flow, _) in crossing(scenario, &split, carried) {
+                sockets[2 * flow.id as usize..][..2].fill(THERE);
+            }
+        } else {
+            refuse_crossing(scenario, &split, carried)?;
+        }
         let applications = applications.into_iter().map(Some).collect();
         let mut hosts = build::shared_out(endpoints, applications, &sockets, split.count);
         let mut hosts = hosts.swap_remove(HERE);

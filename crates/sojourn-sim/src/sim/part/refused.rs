@@ -4,6 +4,7 @@ use super::super::build;
 use crate::error::FieldError;
 use crate::net::Split;
 use crate::scenario::Scenario;
+use crate::spec::Flow;
 use crate::tcp::HostMemory;
 
 /// Refuses what belongs to the whole network.
@@ -30,20 +31,25 @@ pub(super) fn refuse_crossing(
     split: &Split,
     carried: impl Fn(u32) -> bool,
 ) -> Result<(), FieldError> {
-    let routes = &scenario.plan().routes;
-    for flow in scenario.flows_expanded().iter().filter(|flow| !carried(flow.id)) {
-        let route = &routes[flow.id as usize];
-        let mut passed = route.forward.iter().chain(&route.backward);
-        let crosses =
-            |link: &u32| split.crossings.iter().any(|crossing| crossing.edge == *link as usize);
-        if let Some(link) = passed.find(|link| crosses(link)) {
-            let id = &scenario.plan().links[*link as usize].id;
-            let message = format!(
-                "passes {id} without a service; nodes that run by themselves exchange packets of \
-                 flows with one"
-            );
-            return Err(FieldError::new(flow.field(), message));
-        }
-    }
-    Ok(())
+    let Some((flow, link)) = crossing(scenario, split, carried).next() else { return Ok(()) };
+    let id = &scenario.plan().links[link].id;
+    let message = format!(
+        "passes {id} without a service; nodes that run by themselves exchange packets of flows with one"
+    );
+    Err(FieldError::new(flow.field(), message))
+}
+
+/// Flows whose own packets cross between the node and the rest, and the first link on which they do.
+pub(super) fn crossing<'a>(
+    scenario: &'a Scenario,
+    split: &'a Split,
+    carried: impl Fn(u32) -> bool + 'a,
+) -> impl Iterator<Item = (Flow<'a>, usize)> {
+    let crosses = move |link: usize| split.crossings.iter().any(|crossing| crossing.edge == link);
+    let flows = scenario.flows_expanded().into_iter().filter(move |flow| !carried(flow.id));
+    flows.filter_map(move |flow| {
+        let route = &scenario.plan().routes[flow.id as usize];
+        let mut passed = route.forward.iter().chain(&route.backward).map(|link| *link as usize);
+        passed.find(|link| crosses(*link)).map(|link| (flow, link))
+    })
 }

@@ -26,7 +26,8 @@ impl Receiver {
         let response = self.heard(now, ecn, segment.flags);
         let flushed = response.flush && matches!(self.due, Due::At(_));
         if flushed {
-            self.flushed = Some(Box::new(self.special_acknowledgment(now, former.flags())));
+            let (flags, next) = former.flushes(response, segment.flags, self.queue.next());
+            self.flushed = Some(Box::new(self.special_acknowledgment(now, flags, next)));
         }
         if segment.seq <= self.acked_up_to {
             self.timestamp = segment.sent_at;
@@ -45,6 +46,7 @@ impl Receiver {
             Arrival::OutOfOrder => self.on_out_of_order(now, segment),
             Arrival::Duplicate => self.on_duplicate(segment.seq),
         }
+        self.echo.on_stored(ecn, self.queue.next());
         self.heed(response, flushed);
     }
 

@@ -131,15 +131,15 @@ impl Receiver {
         self.compressed = 0;
         self.compressed_at = None;
         self.due = Due::No;
-        self.special_acknowledgment(now, flags)
+        self.special_acknowledgment(now, flags, self.queue.next())
     }
 
-    /// The same, but what is due stays due (Linux since 4.18: "special ACK sent by DCTCP").
-    fn special_acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
+    /// One up to `next`; what is due stays due (Linux since 4.18: "special ACK sent by DCTCP").
+    fn special_acknowledgment(&mut self, now: Time, flags: Flags, next: u32) -> Packet {
         let duplicate = self.duplicate.take();
         let mut ack = TcpAck {
             flags: flags.with(Flags::DSACK, duplicate.is_some()),
-            next: self.queue.next(),
+            next,
             ce_packets: self.echo.ce_packets(),
             ..self.ack(now)
         };
