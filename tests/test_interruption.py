@@ -138,6 +138,7 @@ def test_what_waits_for_nothing_is_interrupted_at_its_end() -> None:
 def test_a_command_that_is_to_end_ends_as_an_interrupted_one(number: signal.Signals) -> None:
     before = {number: signal.getsignal(number) for number in SIGNALS}
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(number, signal.SIG_DFL)  # one that is ignored, as below nohup, stays so
     done = []
 
     def store() -> None:
