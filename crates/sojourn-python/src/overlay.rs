@@ -23,7 +23,7 @@ pub(crate) fn run_overlay<'py>(
 #[cfg(not(all(target_os = "linux", feature = "wings")))]
 #[pyfunction]
 #[pyo3(signature = (scenario, progress=None))]
-pub fn run_overlay<'py>(
+pub(crate) fn run_overlay<'py>(
     py: Python<'py>,
     scenario: &str,
     progress: Option<&Bound<'py, PyAny>>,

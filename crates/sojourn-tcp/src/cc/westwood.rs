@@ -263,7 +263,12 @@ mod tests {
             westwood.on_measured(&mut Window::new(10), now, &ack, &SenderView::default());
         }
         assert_eq!((westwood.bandwidth, westwood.rtt), (0, 8));
-        westwood.on_measured(&mut Window::new(10), Time::from_nanos(52_000_000), &ack, &SenderView::default());
+        westwood.on_measured(
+            &mut Window::new(10),
+            Time::from_nanos(52_000_000),
+            &ack,
+            &SenderView::default(),
+        );
         assert_eq!(westwood.bandwidth, 3 * 1448 / 13);
     }
 
@@ -284,7 +289,12 @@ mod tests {
                 "the first counts nothing"
             );
             let duplicate = Measured { slow_path: true, ..Measured::default() };
-            westwood.on_measured(&mut Window::new(10), Time::ZERO, &duplicate, &SenderView::default());
+            westwood.on_measured(
+                &mut Window::new(10),
+                Time::ZERO,
+                &duplicate,
+                &SenderView::default(),
+            );
             assert_eq!(westwood.bytes, 1448);
             westwood.on_measured(&mut Window::new(10), Time::ZERO, &ack, &SenderView::default());
             assert_eq!(westwood.bytes, 3 * 1448, "all of it");
