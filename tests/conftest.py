@@ -145,6 +145,7 @@ def call(*arguments: object) -> subprocess.CompletedProcess[str]:
     """
     from sojourn import interruption
     from sojourn.cli import main
+    from sojourn.executors.processes import limits
 
     argv = ["sojourn", *map(str, arguments)]
     out, err = io.StringIO(), io.StringIO()
@@ -153,6 +154,7 @@ def call(*arguments: object) -> subprocess.CompletedProcess[str]:
         mock.patch.object(sys, "argv", argv),
         mock.patch.object(warnings, "showwarning", warnings.showwarning),  # which it replaces
         mock.patch.object(interruption._state, "came", 0),  # to an earlier test
+        mock.patch.multiple(limits, seconds=limits.seconds, memory=limits.memory),  # options set
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         pytest.raises(SystemExit) as ended,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import resource
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,19 @@ def test_the_deadline_limits_the_paths(called: Command, diamond: Path) -> None:
     assert (printed["rate"], printed["path_count"]) == (2, {"t": 1})
     free = json.loads(called("capacity", diamond, *ends, *QUIET).stdout)
     assert (free["rate"], free["deadline"]) == (6, None)
+
+
+def test_paths_are_counted_where_less_memory_is_allowed_than_they_may_take(
+    sojourn: Command, diamond: Path
+) -> None:
+    allowed = 6 << 30
+    options = ("--source", "s", "--to", "t", "--memory", "8 GB", *QUIET)
+    done = sojourn(
+        *("capacity", diamond, *options),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (allowed, allowed)),
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["path_count"] == {"t": 2}
 
 
 def test_one_command_gives_the_table_and_the_figure(called: Command, tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from subprocess import PIPE, Popen, TimeoutExpired
 
@@ -62,6 +63,7 @@ def count_paths(
     if sum(arc.latency for arc in network.arcs) > _LARGEST_LATENCY:
         return Diagrams(failure="latencies are too fine for a diagram of the paths")
     jobs = [job_of(network, pair, deadline) for pair in pairs]
+    limits = replace(limits, memory=_allowed(limits.memory))
     request = json.dumps({"memory": limits.memory, "listed": limits.listed, "jobs": jobs})
     lines, failure = _build(request, limits)
     done = Diagrams()
@@ -73,6 +75,12 @@ def count_paths(
     if len(lines) < len(jobs):
         done.failure = failure
     return done
+
+
+def _allowed(memory: int) -> int:
+    """As much of it as a process may take here: its limit is handed down, and cannot be raised."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    return memory if most == resource.RLIM_INFINITY else min(memory, most)
 
 
 def _build(request: str, limits: Limits) -> tuple[list[frontier.Found], str]:
