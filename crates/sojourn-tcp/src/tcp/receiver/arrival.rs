@@ -160,10 +160,16 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed_at.is_none() {
-            let rtt = self.tune.rtt().unwrap_or(COMPRESSION_MAX * 20);
-            let late = slack.unwrap_or_default();
-            self.compressed_at = Some(now + COMPRESSION_MAX.min(rtt / 20) + late);
+            let wait = self.spacing_of_sacks() + slack.unwrap_or_default();
+            self.compressed_at = Some(now + wait);
         }
+    }
+
+    /// 5 % of the RTT, by timestamps or the connection's own where that is less: of an end that only
+    /// receives, the handshake's (`__tcp_ack_snd_check`: `tp->srtt_us < rtt`).
+    fn spacing_of_sacks(&self) -> Span {
+        let least = self.tune.rtt().into_iter().chain(self.handshake_rtt).min();
+        least.map_or(COMPRESSION_MAX, |rtt| COMPRESSION_MAX.min(rtt / 20))
     }
 
     fn on_duplicate(&mut self, seq: u32) {

@@ -4,8 +4,8 @@
 //! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
 //! silence, when a hole is filled, for duplicates, when the application has read the end of what
 //! was written (PSH), and when congestion marks require it; the first three ACKs above a hole at
-//! once, the following spaced by the lesser of 1 ms and 5 % of the RTT (SACK compression, Linux
-//! since 4.18), or before another would need more blocks. With `gro`, segments that arrive back to
+//! once, the following spaced by the least of 1 ms and 5 % of the RTTs of its rounds and of the
+//! handshake (SACK compression, Linux since 4.18), or before another would need more blocks. With `gro`, segments that arrive back to
 //! back are acknowledged as one; so is a burst that stays one packet on its path.
 //!
 //! The SYN-ACK is repeated when the SYN is, and after a timeout that doubles.
@@ -48,6 +48,8 @@ pub struct Receiver {
     flushed: Option<Box<Packet>>,
     /// Duplicate segment to report in the next ACK.
     duplicate: Option<SackBlock>,
+    /// Round-trip time of the handshake as this end saw it.
+    handshake_rtt: Option<Span>,
     /// Timestamp to echo: that of the segment that last advanced the left edge (RFC 7323 §4.3).
     timestamp: Time,
     /// Segments received in order since the last ACK.
@@ -82,6 +84,7 @@ impl Receiver {
             syn_ack_again: None,
             flushed: None,
             duplicate: None,
+            handshake_rtt: None,
             timestamp: Time::ZERO,
             unacked: 0,
             acked_up_to: 1,
@@ -107,9 +110,10 @@ impl Receiver {
         Receiver { control, ..self }
     }
 
-    /// The connection that this end has opened is established.
-    pub(super) fn begin(&mut self, now: Time) {
+    /// The connection that this end has opened is established; the handshake took it `rtt`.
+    pub(super) fn begin(&mut self, now: Time, rtt: Span) {
         self.tune.begin(now);
+        self.handshake_rtt = Some(rtt);
         if let Some(control) = &mut self.control {
             control.on_established(now, Span::ZERO);
         }
@@ -193,8 +197,9 @@ impl Endpoint for Receiver {
             self.due = Due::SynAck;
             return;
         }
-        if self.syn_ack_again.take().is_some() {
+        if let Some((again, wait)) = self.syn_ack_again.take() {
             self.tune.begin(now);
+            self.handshake_rtt = Some((now + wait).since(again));
         }
         if segment.payload > 0 {
             self.on_data(now, packet.ecn, segment);
