@@ -147,15 +147,12 @@ impl Sender {
     fn on_reordering_timer(&mut self, now: Time) {
         let prior = self.board.in_flight();
         self.rack.look_again();
-        let wait = self.detect_losses(now);
+        self.detect_losses(now);
         if self.board.in_flight() != prior && self.recovery.state != CaState::Recovery {
             self.enter_recovery(now, false);
             self.force_first_retransmission();
         }
-        match wait {
-            Some(wait) => self.arm_reordering(now, wait),
-            None => self.rearm_rto(now),
-        }
+        self.rearm_rto(now);
     }
 
     /// The receiver's window is closed: sets the persist timer (Linux `tcp_probe_timer`).
