@@ -141,11 +141,14 @@ impl Receiver {
     /// The same, but what is due stays due (Linux since 4.18: "special ACK sent by DCTCP").
     fn special_acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
         let duplicate = self.duplicate.take();
+        let fields = self.ack(now);
+        let exact = self.unread.is_some();
         let mut ack = TcpAck {
+            window: if exact { fields.window } else { self.tune.scaled(fields.window) },
             flags: flags.with(Flags::DSACK, duplicate.is_some()),
             next: self.queue.next(),
             ce_packets: self.echo.ce_packets(),
-            ..self.ack(now)
+            ..fields
         };
         if duplicate.is_some() || !self.queue.is_contiguous() {
             self.queue.report(duplicate, &mut ack);
