@@ -42,7 +42,7 @@ pub struct Receiver {
     queue: Reassembly,
     echo: Echo,
     due: Due,
-    /// When the SYN-ACK is sent again unless something arrives, and its timeout.
+    /// When the SYN-ACK was sent, and after what it is sent again unless something arrives.
     syn_ack_again: Option<(Time, Span)>,
     /// An ACK with the echo's former state, to be sent before anything else.
     flushed: Option<Box<Packet>>,
@@ -160,10 +160,16 @@ impl Receiver {
         self.due = Due::No;
         let first = self.init.profile.rto_initial;
         let wait = self.syn_ack_again.map_or(first, |(_, wait)| wait * 2);
-        self.syn_ack_again = (wait <= first * SYN_ACK_LONGEST).then_some((now + wait, wait));
+        self.syn_ack_again = (wait <= first * SYN_ACK_LONGEST).then_some((now, wait));
         let flags = Flags::SYN.with(Flags::ACK, true);
         let ack = TcpAck { flags, next: 1, ..self.ack(now) };
         self.packet(SYN_SIZE, ack)
+    }
+
+    /// When the SYN-ACK is sent again.
+    fn syn_ack_due(&self) -> Time {
+        let fires = |(at, wait)| self.init.profile.fires(at, wait);
+        self.syn_ack_again.map_or(Time::NEVER, fires)
     }
 
     /// Fields of any ACK sent now.
@@ -200,9 +206,9 @@ impl Endpoint for Receiver {
             self.due = Due::SynAck;
             return;
         }
-        if let Some((again, wait)) = self.syn_ack_again.take() {
+        if let Some((sent_at, _)) = self.syn_ack_again.take() {
             self.tune.begin(now);
-            self.handshake_rtt = Some((now + wait).since(again));
+            self.handshake_rtt = Some(now.since(sent_at));
         }
         if segment.payload > 0 {
             self.on_data(now, packet.ecn, segment);
@@ -225,13 +231,12 @@ impl Endpoint for Receiver {
     fn next_timeout(&self) -> Option<Time> {
         let delayed = if let Due::At(at) = self.due { at } else { Time::NEVER };
         let compressed = self.compressed_at.unwrap_or(Time::NEVER);
-        let syn_ack = self.syn_ack_again.map_or(Time::NEVER, |(at, _)| at);
-        let next = delayed.min(compressed).min(syn_ack);
+        let next = delayed.min(compressed).min(self.syn_ack_due());
         (next != Time::NEVER).then_some(next)
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.syn_ack_again.is_some_and(|(at, _)| at <= now) {
+        if self.syn_ack_due() <= now {
             self.due = Due::SynAck;
         } else if self.next_timeout().is_some_and(|at| at <= now) {
             self.due = Due::Now;
