@@ -37,6 +37,26 @@ pub(super) struct InOrder {
     pub written: u64,
     /// How many of them are in the first one's buffer.
     pub together: u32,
+    /// Buffers whose segments went to the one before them.
+    pub merged: u32,
+}
+
+impl InOrder {
+    /// Puts buffers with these numbers of segments behind the first segment: each goes to the one
+    /// before it as long as that has room (Linux `tcp_ofo_queue`, `skb_try_coalesce`).
+    fn merge(&mut self, buffers: impl Iterator<Item = u32>) {
+        let mut last = 1;
+        let mut is_first = true;
+        for more in buffers {
+            let fits = last + more <= MOST_FRAGMENTS;
+            last = if fits { last + more } else { more };
+            self.merged += u32::from(fits);
+            is_first &= fits;
+            if is_first {
+                self.together = last;
+            }
+        }
+    }
 }
 
 /// Classification of an arriving data segment.
@@ -158,7 +178,7 @@ impl Reassembly {
         let place = self.place(seq);
         match place {
             Place::Next => {
-                let mut released = InOrder { segments: 1, bytes, written, together: 1 };
+                let mut released = InOrder { segments: 1, bytes, written, together: 1, merged: 0 };
                 self.next += 1;
                 if !self.runs.is_empty() {
                     self.release(&mut released);
@@ -196,11 +216,7 @@ impl Reassembly {
         self.waiting_bytes -= run.bytes;
         self.waiting_memory -= run.memory;
         let gone = self.buffers.partition_point(|buffer| buffer.start < run.block.end);
-        let mut lengths = self.buffers.drain(..gone).map(|buffer| buffer.end - buffer.start);
-        while let Some(more) = lengths.next().filter(|m| released.together + m <= MOST_FRAGMENTS) {
-            released.together += more;
-        }
-        drop(lengths);
+        released.merge(self.buffers.drain(..gone).map(|buffer| buffer.end - buffer.start));
         self.next = run.block.end;
         self.forget_below(self.next);
     }
@@ -298,10 +314,11 @@ mod tests {
         assert_eq!(queue.insert(1, 1448, Time::ZERO, 0), one(1));
         let Arrival::InOrder(released) = queue.insert(2, 1448, Time::ZERO, 0) else { panic!() };
         assert_eq!((released.segments, released.together, queue.waiting_buffers()), (22, 4, 0));
+        assert_eq!(released.merged, 1, "that of 3 and 4, but neither that of 17 nor that of one");
     }
 
     fn one(together: u32) -> Arrival {
-        Arrival::InOrder(InOrder { segments: 1, bytes: 1448, written: 0, together })
+        Arrival::InOrder(InOrder { segments: 1, bytes: 1448, written: 0, together, merged: 0 })
     }
 
     /// Linux `tcp_sack_new_ofo_skb`: a third block, or one that was not among the latest two.
