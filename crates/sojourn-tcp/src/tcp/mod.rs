@@ -11,6 +11,7 @@ mod profile;
 mod reassembly;
 mod receiver;
 mod relay;
+mod reported;
 mod scoreboard;
 pub mod script;
 mod send_buffer;

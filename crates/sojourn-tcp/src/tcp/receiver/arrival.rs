@@ -8,12 +8,15 @@ use crate::tcp::echo::Response;
 use crate::tcp::reassembly::{Arrival, InOrder, Place};
 use crate::units::{Span, Time};
 
-/// An idle time this long beyond the RTT starts quick ACKs again (the receiver's own RTO).
+/// After nothing in order for an RTT and the longer of this and two more, ACKs are quick again (`tcp_event_data_recv`:
+/// the receiver's own RTO, which is the handshake's).
 const LONG_SILENCE: Span = Span::from_millis(200);
 
 impl Receiver {
     pub(super) fn on_data(&mut self, now: Time, ecn: Ecn, segment: &TcpSegment) {
         self.measure_arrival(now, ecn, segment);
+        // One that was held back is not reported any more (`tcp_data_queue`).
+        self.duplicate = None;
         let former = self.echo;
         let response = self.heard(now, ecn, segment.flags);
         let flushed = response.flush && matches!(self.due, Due::At(_));
@@ -24,8 +27,10 @@ impl Receiver {
         if segment.seq <= self.acked_up_to {
             self.timestamp = segment.sent_at;
         }
-        if self.compressed > 0 && self.init.profile.flushes_sacks && self.queue.crowds(segment.seq)
-        {
+        let crowds = self.compressed > 0
+            && self.init.profile.flushes_sacks
+            && self.queue.crowds(segment.seq);
+        if crowds {
             self.flushed = Some(Box::new(self.acknowledgment(now, self.echo.flags())));
         }
         let memory = self.memory.segment(self.frames);
@@ -39,8 +44,8 @@ impl Receiver {
                 self.unacked = if flushed { 0 } else { self.unacked + released.segments };
                 self.on_in_order(now, segment, released, held.unwrap_or_default());
             }
-            Arrival::OutOfOrder => self.on_out_of_order(now, segment),
-            Arrival::Duplicate => self.on_duplicate(segment.seq),
+            Arrival::OutOfOrder => self.on_out_of_order(now, segment, crowds),
+            Arrival::Duplicate => self.on_duplicate(now, segment, crowds),
         }
         self.echo.on_stored(ecn, self.queue.next());
         self.heed(response, flushed);
@@ -87,11 +92,15 @@ impl Receiver {
             let gap = now.since(last);
             let ewma = self.received.idt_ewma;
             self.received.idt_ewma = if ewma == Span::ZERO { gap } else { (ewma * 7 + gap) / 8 };
-            if gap > LONG_SILENCE + self.tune.rtt().unwrap_or_default() {
+        }
+        self.last_arrival = Some(now);
+        if segment.seq == self.queue.next() {
+            let rtt = self.handshake_rtt.unwrap_or_default();
+            let silence = self.last_in_order.replace(now).map(|last| now.since(last));
+            if silence.is_some_and(|silence| silence > rtt + LONG_SILENCE.max(rtt * 2)) {
                 self.quick = self.quick.max(self.init.profile.quick_acks);
             }
         }
-        self.last_arrival = Some(now);
         match ecn {
             Ecn::Ce => self.received.ce_received += 1,
             Ecn::Ect1 => self.received.sce_received += 1,
@@ -117,21 +126,29 @@ impl Receiver {
             }
             Some(unread) => unread.bytes += released.bytes,
         }
-        self.schedule_in_order(now, segment.flags, released, choice);
+        self.schedule_in_order(now, segment, released, choice);
     }
 
-    fn on_out_of_order(&mut self, now: Time, segment: &TcpSegment) {
+    fn on_out_of_order(&mut self, now: Time, segment: &TcpSegment, crowds: bool) {
         self.received.delivered_bytes += u64::from(segment.payload);
         self.received.delivered_packets += 1;
-        self.schedule_above_hole(now, segment.flags);
+        // The SACK that went before it, after it had asked for one, counts as its own (`icsk_ack.pending`).
+        if !crowds {
+            self.schedule_above_hole(now, segment.flags);
+        }
     }
 
-    fn on_duplicate(&mut self, seq: u32) {
+    fn on_duplicate(&mut self, now: Time, segment: &TcpSegment, crowds: bool) {
+        let seq = segment.seq;
         self.received.duplicates_received += 1;
         if self.init.profile.undo {
             self.duplicate = Some(SackBlock { start: seq, end: seq + 1 });
         }
-        self.quick = self.quick.max(self.init.profile.quick_acks);
-        self.due = Due::Now;
+        if seq < self.queue.next() || !self.init.profile.tunes_exactly {
+            self.quick = self.quick.max(self.init.profile.quick_acks);
+            self.due = Due::Now;
+        } else if !crowds {
+            self.schedule_above_hole(now, segment.flags);
+        }
     }
 }

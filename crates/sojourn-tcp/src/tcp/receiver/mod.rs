@@ -71,6 +71,7 @@ pub struct Receiver {
     /// Data that waits for the application, if that does not read at once.
     unread: Option<Unread>,
     last_arrival: Option<Time>,
+    last_in_order: Option<Time>,
     received: ReceiverCounters,
     acks: AckCounters,
     sent: u32,
@@ -105,6 +106,7 @@ impl Receiver {
             tune,
             unread: None,
             last_arrival: None,
+            last_in_order: None,
             received: ReceiverCounters::default(),
             acks: AckCounters::default(),
             sent: 0,

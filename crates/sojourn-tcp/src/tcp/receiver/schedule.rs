@@ -3,7 +3,7 @@
 
 use super::Receiver;
 use super::due::Due;
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Packet, TcpSegment};
 use crate::tcp::autotune::Choice;
 use crate::tcp::reassembly::InOrder;
 use crate::units::{Span, Time};
@@ -18,16 +18,19 @@ const COMPRESSION_MAX: Span = Span::from_millis(1);
 const GRO_SEGMENTS: u32 = 45;
 
 impl Receiver {
-    /// After a segment in order with these flags; `choice` is the window before the application reads.
+    /// After a segment in order; `choice` is the window before the application reads.
     pub(super) fn schedule_in_order(
         &mut self,
         now: Time,
-        flags: Flags,
+        segment: &TcpSegment,
         released: InOrder,
         choice: Choice,
     ) {
+        let flags = segment.flags;
         let hole_filled = released.segments > 1 || !self.queue.is_contiguous();
-        let pushed = self.init.profile.acks_pushed && flags.has(Flags::PSH);
+        // A small one counts as the end of a write, too (`tcp_measure_rcv_mss`).
+        let ends = flags.has(Flags::PSH) || u32::from(segment.payload) < self.init.mss;
+        let pushed = self.init.profile.acks_pushed && ends;
         if let Some(unread) = &mut self.unread {
             unread.pushed |= pushed;
         }
