@@ -17,6 +17,7 @@ pub mod script;
 mod send_buffer;
 mod send_memory;
 mod sender;
+mod sent_buffers;
 mod wheel;
 
 pub use duplex::Duplex;
