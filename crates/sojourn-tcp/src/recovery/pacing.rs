@@ -52,7 +52,13 @@ impl Pacer {
         (self.rate.is_some() && self.left == 0 && self.next > now).then_some(self.next)
     }
 
-    /// A segment of `payload` bytes was sent; bursts are of `burst` segments.
+    /// The present burst is at its end, however long it was to be.
+    #[inline]
+    pub fn end_burst(&mut self) {
+        self.left = 0;
+    }
+
+    /// A segment of `payload` bytes was sent; if it begins a burst, this is of `burst` segments.
     #[inline]
     pub fn on_sent(&mut self, now: Time, payload: u32, burst: u32, segments_before: u64) {
         let Some(rate) = self.rate.filter(|_| segments_before >= UNPACED_SEGMENTS) else {
@@ -145,6 +151,21 @@ mod tests {
             pacer.on_sent(now, 1448, 2, sent);
         }
         assert_eq!(pacer.next(), now + Span::from_millis(1), "of 2 ms");
+    }
+
+    /// What is sent of a burst counts, not what it might have been.
+    #[test]
+    fn a_burst_that_ended_early_is_followed_by_another_one() {
+        let mut pacer = Pacer::default();
+        pacer.set_rate(Some(Rate::from_bps(11_584_000)));
+        let now = Time::ZERO + Span::from_secs(1);
+        pacer.on_sent(now, 1448, 2, 10);
+        pacer.end_burst();
+        let next = pacer.next();
+        assert_eq!(pacer.blocked_until(now), Some(next));
+        assert_eq!(pacer.blocked_until(next), None);
+        pacer.on_sent(next, 1448, 2, 11);
+        assert_eq!(pacer.blocked_until(next), None, "the second one of another pair");
     }
 
     #[test]

@@ -19,8 +19,19 @@ use crate::units::{Span, Time};
 const FIRST_WINDOW: u64 = 65_160;
 /// Initial receive buffer (`tcp_rmem[1]`).
 const FIRST_BUFFER: u64 = 131_072;
+/// A window is closed when this power of two is more than its share that is free.
+const LEAST_FREE: u32 = 4;
 /// Segments that the application is assumed to read in the first round trip (`TCP_INIT_CWND`).
 const FIRST_ROUND: u64 = 10;
+
+/// A window that may be advertised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// Bytes.
+    pub window: u32,
+    /// Less than half of the buffer is free: ACKs may be delayed.
+    pub is_scarce: bool,
+}
 
 /// The receive window and its target.
 #[derive(Clone, Copy, Debug)]
@@ -120,10 +131,38 @@ impl Autotune {
         self.announced.unwrap_or(self.window).min(u64::from(OPEN_WINDOW)) as u32
     }
 
-    /// A window as the header's scaled field has it, but for the handshake's (Linux
-    /// `__tcp_select_window`: "advertise enough space so that it won't get scaled away").
-    pub(super) fn scaled(&self, window: u32) -> u32 {
-        u64::from(window).next_multiple_of(self.unit) as u32
+    /// The window to advertise while `memory` bytes of the buffer are in use: no more than there is
+    /// room for (Linux `__tcp_select_window`).
+    #[inline]
+    pub(super) fn choose(&self, memory: u64) -> Choice {
+        if !self.exact || self.announced.is_some() {
+            return Choice { window: self.scaled(u64::from(self.window())), is_scarce: false };
+        }
+        let mut free = (self.buffer.saturating_sub(memory) as f64 * self.share) as u64;
+        let is_scarce = free < self.allowed / 2;
+        if is_scarce {
+            free &= !(self.unit - 1);
+            if free < (self.allowed >> LEAST_FREE) {
+                return Choice { window: 0, is_scarce };
+            }
+        }
+        Choice { window: self.scaled(free.min(self.window)), is_scarce }
+    }
+
+    /// Whether reading all but `memory` bytes opens a window that was advertised as `window` bytes: the
+    /// one to advertise is twice as large, at least (Linux `__tcp_cleanup_rbuf`).
+    pub(super) fn opens(&self, window: u64, memory: u64) -> bool {
+        let is_exact = self.exact && self.announced.is_none();
+        is_exact && 2 * window <= self.allowed && {
+            let choice = u64::from(self.choose(memory).window);
+            choice > 0 && choice >= 2 * window
+        }
+    }
+
+    /// A window as the header's scaled field has it, but for the handshake's ("advertise enough space
+    /// so that it won't get scaled away").
+    pub(super) fn scaled(&self, window: u64) -> u32 {
+        ((window + self.unit - 1) & !(self.unit - 1)).min(u64::from(OPEN_WINDOW)) as u32
     }
 
     /// The smoothed round-trip time that the receiver estimates.
@@ -272,7 +311,24 @@ mod tests {
     fn windows_are_multiples_of_what_the_scale_allows() {
         assert_eq!(tune("linux-6", BufferSize::Stack).scaled(65_160), 65_536);
         assert_eq!(tune("linux-6", BufferSize::Stack).scaled(65_537), 66_560);
-        assert_eq!(tune("linux-6", BufferSize::Auto).scaled(OPEN_WINDOW), OPEN_WINDOW);
+        assert_eq!(tune("linux-6", BufferSize::Auto).scaled(u64::from(OPEN_WINDOW)), OPEN_WINDOW);
+    }
+
+    /// `__tcp_select_window`: what waits leaves less room, and more than half of the buffer makes that
+    /// scarce, which is rounded down then.
+    #[test]
+    fn the_window_is_what_is_free() {
+        let tune = tune("linux-6", BufferSize::Stack);
+        let choose = |memory| {
+            let choice = tune.choose(memory);
+            (choice.window, choice.is_scarce)
+        };
+        assert_eq!(choose(0), (65_536, false));
+        assert_eq!(choose(FIRST_BUFFER / 2), (33 << 10, false), "of 33,536");
+        assert_eq!(choose(FIRST_BUFFER / 2 + 1000), (32 << 10, true), "of 33,024");
+        assert_eq!(choose(FIRST_BUFFER - 4096), (0, true));
+        assert!(tune.opens(32 << 10, 0) && !tune.opens(33 << 10, 0));
+        assert!(!tune.opens(32 << 10, FIRST_BUFFER / 2));
     }
 
     /// `tcp_grow_window`: held data leaves less room.

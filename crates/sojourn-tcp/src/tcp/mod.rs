@@ -11,11 +11,13 @@ mod profile;
 mod reassembly;
 mod receiver;
 mod relay;
+mod reported;
 mod scoreboard;
 pub mod script;
 mod send_buffer;
 mod send_memory;
 mod sender;
+mod sent_buffers;
 mod wheel;
 
 pub use duplex::Duplex;

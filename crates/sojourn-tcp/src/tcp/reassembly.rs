@@ -4,13 +4,9 @@
 //! the first block reported is the run that holds the most recently received segment, then the
 //! most recently reported others. A duplicate is reported first, as a D-SACK (RFC 2883).
 
+use super::reported::{Reported, join_blocks};
 use crate::packet::{SackBlock, TcpAck};
 use crate::units::Time;
-
-/// Blocks remembered for reporting (`TCP_NUM_SACKS`).
-const REMEMBERED: usize = 4;
-/// Blocks that are assumed to arrive even if ACKs are lost (`TCP_SACK_BLOCKS_EXPECTED`).
-const BLOCKS_EXPECTED: usize = 2;
 
 /// Segments that are kept in one buffer at most (`MAX_SKB_FRAGS`).
 pub(super) const MOST_FRAGMENTS: u32 = 17;
@@ -37,6 +33,26 @@ pub(super) struct InOrder {
     pub written: u64,
     /// How many of them are in the first one's buffer.
     pub together: u32,
+    /// Buffers whose segments went to the one before them.
+    pub merged: u32,
+}
+
+impl InOrder {
+    /// Puts buffers with these numbers of segments behind the first segment: each goes to the one
+    /// before it as long as that has room (Linux `tcp_ofo_queue`, `skb_try_coalesce`).
+    fn merge(&mut self, buffers: impl Iterator<Item = u32>) {
+        let mut last = 1;
+        let mut is_first = true;
+        for more in buffers {
+            let fits = last + more <= MOST_FRAGMENTS;
+            last = if fits { last + more } else { more };
+            self.merged += u32::from(fits);
+            is_first &= fits;
+            if is_first {
+                self.together = last;
+            }
+        }
+    }
 }
 
 /// Classification of an arriving data segment.
@@ -68,8 +84,7 @@ pub(super) enum Place {
 pub(super) struct Reassembly {
     next: u32,
     runs: Vec<Run>,
-    recent: [SackBlock; REMEMBERED],
-    recent_len: usize,
+    reported: Reported,
     /// Payload waiting above the first hole.
     waiting_bytes: u64,
     /// Memory of the segments that it came in.
@@ -84,8 +99,7 @@ impl Reassembly {
         Reassembly {
             next: first,
             runs: Vec::new(),
-            recent: [SackBlock::default(); REMEMBERED],
-            recent_len: 0,
+            reported: Reported::default(),
             waiting_bytes: 0,
             waiting_memory: 0,
             buffers: Vec::new(),
@@ -158,14 +172,19 @@ impl Reassembly {
         let place = self.place(seq);
         match place {
             Place::Next => {
-                let mut released = InOrder { segments: 1, bytes, written, together: 1 };
+                let mut released = InOrder { segments: 1, bytes, written, together: 1, merged: 0 };
                 self.next += 1;
                 if !self.runs.is_empty() {
                     self.release(&mut released);
                 }
                 return Arrival::InOrder(released);
             }
-            Place::Known => return Arrival::Duplicate,
+            Place::Known => {
+                if seq > self.next {
+                    self.reported.add(seq);
+                }
+                return Arrival::Duplicate;
+            }
             Place::Joins | Place::Apart => self.keep(seq, place),
         }
         let block = SackBlock { start: seq, end: seq + 1 };
@@ -196,13 +215,9 @@ impl Reassembly {
         self.waiting_bytes -= run.bytes;
         self.waiting_memory -= run.memory;
         let gone = self.buffers.partition_point(|buffer| buffer.start < run.block.end);
-        let mut lengths = self.buffers.drain(..gone).map(|buffer| buffer.end - buffer.start);
-        while let Some(more) = lengths.next().filter(|m| released.together + m <= MOST_FRAGMENTS) {
-            released.together += more;
-        }
-        drop(lengths);
+        released.merge(self.buffers.drain(..gone).map(|buffer| buffer.end - buffer.start));
         self.next = run.block.end;
-        self.forget_below(self.next);
+        self.reported.forget_below(self.next);
     }
 
     /// Adds a segment above the first hole to the runs.
@@ -223,50 +238,18 @@ impl Reassembly {
             Some(run) if run.block.start == seq + 1 => self.runs[at] = join(new, *run),
             _ => self.runs.insert(at, new),
         }
-        self.remember(self.runs[at].block);
-    }
-
-    /// Puts a run at the head of the blocks to report, in place of those it has swallowed.
-    fn remember(&mut self, block: SackBlock) {
-        let mut kept = [SackBlock::default(); REMEMBERED];
-        kept[0] = block;
-        let mut len = 1;
-        for &old in &self.recent[..self.recent_len] {
-            if len < REMEMBERED && (old.end < block.start || old.start > block.end) {
-                kept[len] = old;
-                len += 1;
-            }
-        }
-        self.recent = kept;
-        self.recent_len = len;
+        self.reported.add(seq);
     }
 
     /// Whether reporting a segment that arrives now hides a block that perhaps no ACK has reported
-    /// yet: it begins a block beside two others, or joins one that is not among the latest two.
+    /// yet.
     pub(super) fn crowds(&self, seq: u32) -> bool {
-        let at = self.runs.partition_point(|run| run.block.end <= seq);
-        if seq <= self.next || self.runs.get(at).is_some_and(|run| run.block.start <= seq) {
-            return false;
-        }
-        let recent = &self.recent[..self.recent_len];
-        let joined = recent.iter().position(|block| block.end == seq || block.start == seq + 1);
-        joined.unwrap_or(recent.len()) >= BLOCKS_EXPECTED
-    }
-
-    fn forget_below(&mut self, next: u32) {
-        let mut len = 0;
-        for i in 0..self.recent_len {
-            if self.recent[i].start >= next {
-                self.recent[len] = self.recent[i];
-                len += 1;
-            }
-        }
-        self.recent_len = len;
+        seq > self.next && self.reported.crowds(seq)
     }
 
     /// Writes the SACK blocks of an acknowledgment, a duplicate's first.
     pub(super) fn report(&self, duplicate: Option<SackBlock>, ack: &mut TcpAck) {
-        let blocks = duplicate.into_iter().chain(self.recent[..self.recent_len].iter().copied());
+        let blocks = duplicate.into_iter().chain(self.reported.blocks().iter().copied());
         ack.set_sacks(blocks);
     }
 }
@@ -274,7 +257,7 @@ impl Reassembly {
 /// Two adjacent runs as one.
 fn join(lower: Run, upper: Run) -> Run {
     Run {
-        block: SackBlock { start: lower.block.start, end: upper.block.end },
+        block: join_blocks(lower.block, upper.block),
         bytes: lower.bytes + upper.bytes,
         written: lower.written.wrapping_add(upper.written),
         memory: lower.memory + upper.memory,
@@ -298,10 +281,11 @@ mod tests {
         assert_eq!(queue.insert(1, 1448, Time::ZERO, 0), one(1));
         let Arrival::InOrder(released) = queue.insert(2, 1448, Time::ZERO, 0) else { panic!() };
         assert_eq!((released.segments, released.together, queue.waiting_buffers()), (22, 4, 0));
+        assert_eq!(released.merged, 1, "that of 3 to 5, but neither that of 17 nor that of one");
     }
 
     fn one(together: u32) -> Arrival {
-        Arrival::InOrder(InOrder { segments: 1, bytes: 1448, written: 0, together })
+        Arrival::InOrder(InOrder { segments: 1, bytes: 1448, written: 0, together, merged: 0 })
     }
 
     /// Linux `tcp_sack_new_ofo_skb`: a third block, or one that was not among the latest two.
@@ -309,7 +293,7 @@ mod tests {
     fn later_blocks_may_hide_earlier_ones() {
         let mut queue = Reassembly::new(1);
         for (seq, crowds) in
-            [(3, false), (5, false), (7, true), (8, false), (10, true), (4, true), (8, false)]
+            [(3, false), (5, false), (7, true), (8, false), (10, true), (4, true), (8, true)]
         {
             assert_eq!(queue.crowds(seq), crowds, "{seq}");
             queue.insert(seq, 1448, Time::ZERO, 0);

@@ -111,12 +111,12 @@ impl SendBuffer {
         self.windows = windows.unwrap_or(WINDOWS);
     }
 
-    /// Bytes were acknowledged: room for more.
+    /// Bytes up to segment `una` were acknowledged: room for more.
     #[inline]
-    pub(super) fn on_acked(&mut self, now: Time, bytes: u64) {
+    pub(super) fn on_acked(&mut self, now: Time, bytes: u64, una: u32) {
         self.acked += bytes;
         match &mut self.size {
-            Size::Tuned(memory) => memory.on_acked(self.acked),
+            Size::Tuned(memory) => memory.sent.on_acked(una),
             _ => self.refill(now),
         }
     }
@@ -163,13 +163,14 @@ impl SendBuffer {
         }
     }
 
-    /// Makes a growing buffer whose application waits hold windows of `segments` segments.
-    pub(super) fn expand(&mut self, segments: u32) {
-        let waits = self.is_full();
-        if let Size::Tuned(memory) = &mut self.size
-            && waits
-        {
-            memory.expand(self.windows, segments);
+    /// Makes a growing buffer whose application waits hold windows of `segments`; returns whether it waits.
+    pub(super) fn expand(&mut self, segments: u32) -> bool {
+        match &mut self.size {
+            Size::Tuned(memory) if self.accepted < self.offered => {
+                memory.expand(self.windows, segments);
+                true
+            }
+            _ => false,
         }
     }
 
@@ -209,6 +210,20 @@ impl SendBuffer {
         self.accept(now);
     }
 
+    /// The memory of a buffer that grows.
+    #[inline]
+    pub(super) fn memory(&mut self) -> Option<&mut Memory> {
+        if let Size::Tuned(memory) = &mut self.size { Some(memory) } else { None }
+    }
+
+    /// Whether what was cut last ends what was written.
+    pub(super) fn is_pushed(&self) -> bool {
+        match &self.size {
+            Size::Tuned(memory) => memory.is_pushed(),
+            _ => self.accepted == self.cut,
+        }
+    }
+
     /// Whether a buffer that gets no more ends within the next `bytes`.
     pub(super) fn ends_buffer(&self, bytes: u64) -> bool {
         matches!(&self.size, Size::Tuned(memory) if memory.ends_buffer(self.stream(), bytes))
@@ -240,10 +255,10 @@ impl SendBuffer {
         self.closed && self.offered - self.cut <= bytes
     }
 
-    /// Removes `bytes` from the front, `joined` to those before in a large segment or not; returns
-    /// when the first was written.
+    /// Removes `bytes` from the front for the segment before `end`, `joined` to those before in a large
+    /// segment or not; returns when the first was written.
     #[inline(always)] // once per segment
-    pub(super) fn cut(&mut self, now: Time, bytes: u32, joined: bool) -> Time {
+    pub(super) fn cut(&mut self, now: Time, bytes: u32, end: u32, joined: bool) -> Time {
         while self.accepted_first.1 <= self.cut
             && let Some(next) = self.later.pop_front()
         {
@@ -251,7 +266,7 @@ impl SendBuffer {
         }
         self.cut += u64::from(bytes);
         match &mut self.size {
-            Size::Tuned(memory) => memory.on_sent(self.cut, joined),
+            Size::Tuned(memory) => memory.on_sent(self.cut, end, joined),
             Size::Open if self.accepted - self.cut < self.cut - self.acked => self.refill(now),
             _ => {}
         }
@@ -296,13 +311,13 @@ mod tests {
         buffer.write(Time::ZERO, u64::MAX);
         assert_eq!(buffer.accepted(), 6400);
         for _ in 0..64 {
-            assert_eq!(buffer.cut(Time::ZERO, 100, false), Time::ZERO);
+            assert_eq!(buffer.cut(Time::ZERO, 100, 0, false), Time::ZERO);
         }
         assert_eq!(buffer.available(100), 0);
         let later = Time::ZERO + Span::from_millis(5);
-        buffer.on_acked(later, 100);
+        buffer.on_acked(later, 100, 0);
         assert_eq!(buffer.available(1000), 100);
-        assert_eq!(buffer.cut(later + Span::from_millis(1), 100, false), later);
+        assert_eq!(buffer.cut(later + Span::from_millis(1), 100, 0, false), later);
     }
 
     /// What an application has written it has written, even if it takes it back.
@@ -310,13 +325,13 @@ mod tests {
     fn what_is_discarded_was_accepted() {
         let mut buffer = buffer(BufferSize::Bytes(6400));
         buffer.write(Time::ZERO, u64::MAX);
-        buffer.cut(Time::ZERO, 1448, false);
+        buffer.cut(Time::ZERO, 1448, 0, false);
         buffer.truncate();
         assert_eq!(buffer.accepted(), 6400);
         assert_eq!(buffer.available(1448), 0);
         buffer.truncate();
         assert_eq!(buffer.accepted(), 6400);
-        buffer.on_acked(Time::ZERO, 1448);
+        buffer.on_acked(Time::ZERO, 1448, 0);
         assert!(buffer.is_complete());
     }
 
@@ -329,13 +344,13 @@ mod tests {
         for sent in 1..=100_000_u64 {
             let now = Time::ZERO + Span::from_micros(sent);
             assert_eq!(buffer.available(1448), 1448);
-            let waited = now.since(buffer.cut(now, 1448, false));
+            let waited = now.since(buffer.cut(now, 1448, 0, false));
             assert!(waited > Span::ZERO);
             let unsent = buffer.accepted() - sent * 1448;
             assert!(unsent as f64 >= 0.95 * (sent * 1448) as f64, "{unsent} after {sent} segments");
             assert!(buffer.later.len() < 1000);
         }
-        buffer.on_acked(Time::ZERO, 100_000 * 1448);
+        buffer.on_acked(Time::ZERO, 100_000 * 1448, 0);
         assert!(buffer.is_full());
     }
 
@@ -345,8 +360,8 @@ mod tests {
             let mut buffer = buffer(BufferSize::Auto);
             buffer.hold(windows);
             buffer.write(Time::ZERO, u64::MAX);
-            (0..10_000).for_each(|_| _ = buffer.cut(Time::ZERO, 1448, false));
-            buffer.on_acked(Time::ZERO, 1448);
+            (0..10_000).for_each(|_| _ = buffer.cut(Time::ZERO, 1448, 0, false));
+            buffer.on_acked(Time::ZERO, 1448, 0);
             let outstanding = f64::from(9_999 * 1448);
             let share = (buffer.accepted() - 1448) as f64 / outstanding;
             assert!((share - held).abs() < 0.02 * held, "{windows:?}: {share}");
@@ -359,14 +374,14 @@ mod tests {
         buffer.write(Time::ZERO, 2000);
         buffer.close();
         assert_eq!(
-            (buffer.available(1448), buffer.cut(Time::ZERO, 1448, false)),
+            (buffer.available(1448), buffer.cut(Time::ZERO, 1448, 0, false)),
             (1448, Time::ZERO)
         );
         assert_eq!(buffer.available(1448), 552);
-        buffer.cut(Time::ZERO, 552, false);
-        buffer.on_acked(Time::ZERO, 1448);
+        buffer.cut(Time::ZERO, 552, 0, false);
+        buffer.on_acked(Time::ZERO, 1448, 0);
         assert!(!buffer.is_complete());
-        buffer.on_acked(Time::ZERO, 552);
+        buffer.on_acked(Time::ZERO, 552, 0);
         assert!(buffer.is_complete());
     }
 }

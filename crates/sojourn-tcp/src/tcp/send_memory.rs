@@ -7,11 +7,14 @@
 //! own, but only when the application waits for room and the window is not full; it never shrinks.
 //! The application is woken when a third of the limit is free, and then fills it up.
 //!
-//! A large segment that ends a buffer does not wait for more data.
+//! A large segment that ends a buffer does not wait for more data. Before it is sent, the buffer is filled up
+//! from the one behind it, to the largest segment that the congestion window allows (`tcp_grow_skb`).
 //!
-//! Deviation: buffers are not merged where neighbours are SACKed, nor split for retransmissions.
+//! The last buffer has PSH when the application stops writing (`tcp_push`), until it gets more.
 
 use std::collections::VecDeque;
+
+use super::sent_buffers::SentBuffers;
 
 /// The limit before the connection is open (`tcp_wmem[1]`), in bytes.
 const FIRST: u64 = 16_384;
@@ -38,12 +41,23 @@ pub(super) struct Memory {
     /// Memory of a segment that has a buffer of its own, as the limit counts it.
     per_segment: u64,
     mss: u64,
-    /// Bytes in a buffer at most.
+    /// Bytes in a buffer at most, and the largest window of the receiver so far, which decides that.
     largest: u64,
-    /// Stream offsets at which the sent, unacknowledged buffers end.
-    sent: VecDeque<u64>,
-    /// The same of those waiting to be sent.
-    waiting: VecDeque<u64>,
+    widest: u64,
+    /// The sent, unacknowledged buffers.
+    pub sent: SentBuffers,
+    /// Those waiting to be sent.
+    waiting: VecDeque<Waiting>,
+    /// Stream offset of what was sent, and whether that ends a buffer with PSH.
+    cut: u64,
+    pushed: bool,
+}
+
+/// A buffer that waits to be sent: the stream offset at its end, and whether it has PSH.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    end: u64,
+    is_pushed: bool,
 }
 
 /// Stream offsets up to which data has been acknowledged, sent and written.
@@ -60,8 +74,18 @@ impl Memory {
         let segment = u64::from(mss) + TIMESTAMPS + BESIDE;
         let per_segment = segment.next_power_of_two() + DESCRIPTOR;
         let mss = u64::from(mss);
-        let (sent, waiting) = (VecDeque::new(), VecDeque::new());
-        let mut memory = Memory { limit: FIRST, per_segment, mss, largest: mss, sent, waiting };
+        let (sent, waiting) = (SentBuffers::new(1), VecDeque::new());
+        let mut memory = Memory {
+            limit: FIRST,
+            per_segment,
+            mss,
+            largest: mss,
+            widest: 0,
+            sent,
+            waiting,
+            cut: 0,
+            pushed: false,
+        };
         memory.expand(2, LEAST_SEGMENTS);
         memory.fit(FIRST_WINDOW);
         memory
@@ -73,28 +97,28 @@ impl Memory {
         self.limit = self.limit.max((u64::from(windows) * segments * self.per_segment).min(MOST));
     }
 
-    /// Data up to stream offset `end` was sent; `joined`: in the buffer of the data before it.
-    pub(super) fn on_sent(&mut self, end: u64, joined: bool) {
-        while self.waiting.front().is_some_and(|&buffer| buffer <= end) {
+    /// Data up to stream offset `cut` was sent, with the segment before `end`; `joined`: in the buffer of
+    /// the one before it.
+    pub(super) fn on_sent(&mut self, cut: u64, end: u32, joined: bool) {
+        self.cut = cut;
+        self.pushed = false;
+        while let Some(buffer) = self.waiting.front().filter(|buffer| buffer.end <= cut) {
+            self.pushed |= buffer.is_pushed;
             self.waiting.pop_front();
         }
-        if joined {
-            self.sent.pop_back();
-        }
-        self.sent.push_back(end);
+        self.sent.push(end, joined);
     }
 
-    /// Everything below `end` is acknowledged.
-    pub(super) fn on_acked(&mut self, end: u64) {
-        while self.sent.front().is_some_and(|&buffer| buffer <= end) {
-            self.sent.pop_front();
-        }
+    /// Whether the segment sent last has PSH.
+    pub(super) fn is_pushed(&self) -> bool {
+        self.pushed
     }
 
-    /// Limits the buffers that the application writes to what a receiver with this window permits
-    /// (`tcp_xmit_size_goal`).
+    /// Limits the buffers that the application writes to what a receiver permits whose largest window is
+    /// this or was an earlier one (`tcp_xmit_size_goal`, `max_window`).
     pub(super) fn fit(&mut self, peer_window: u64) {
-        self.largest = LARGEST.min(peer_window / 2) / self.mss * self.mss;
+        self.widest = self.widest.max(peer_window);
+        self.largest = LARGEST.min(self.widest / 2) / self.mss * self.mss;
         self.largest = self.largest.max(self.mss);
     }
 
@@ -126,6 +150,9 @@ impl Memory {
         while let Some(next) = self.begin(Stream { accepted, ..at }, offered) {
             accepted = next;
         }
+        if let Some(last) = self.waiting.back_mut().filter(|_| accepted > at.accepted) {
+            last.is_pushed = true;
+        }
         accepted
     }
 
@@ -142,21 +169,19 @@ impl Memory {
         let begins = at.accepted < offered && self.taken(at.accepted - at.acked) < self.limit;
         begins.then(|| {
             let end = offered.min(at.accepted + self.largest);
-            self.waiting.push_back(end);
+            self.waiting.push_back(Waiting { end, is_pushed: false });
             end
         })
     }
 
     fn top_up(&mut self, at: Stream, offered: u64) -> u64 {
-        let before = self.waiting.len().checked_sub(2).and_then(|n| self.waiting.get(n).copied());
+        let before = self.waiting.len().checked_sub(2).map(|before| self.waiting[before].end);
         let begins = before.unwrap_or(at.cut);
-        match self.waiting.back_mut() {
-            Some(end) => {
-                *end = offered.min((begins + self.largest).max(*end));
-                *end
-            }
-            None => at.accepted,
-        }
+        let Some(last) = self.waiting.back_mut() else { return at.accepted };
+        let end = offered.min((begins + self.largest).max(last.end));
+        last.is_pushed &= end == last.end;
+        last.end = end;
+        end
     }
 
     /// Whether at most one buffer waits: the next write then goes into the one being sent.
@@ -164,9 +189,24 @@ impl Memory {
         self.waiting.len() <= 1
     }
 
+    /// Gives the buffer that is sent from the next `bytes`, as far as the one behind it has them.
+    pub(super) fn fill_head(&mut self, bytes: u64) {
+        let end = self.cut + bytes;
+        let Some(next) = self.waiting.get(1).copied() else { return };
+        let head = &mut self.waiting[0];
+        if end >= next.end {
+            let is_pushed = head.is_pushed | next.is_pushed;
+            self.waiting.pop_front();
+            self.waiting[0].is_pushed = is_pushed;
+        } else {
+            head.end = head.end.max(end);
+        }
+    }
+
     /// Whether the buffer that is sent from gets no more, and all of it is in the next `bytes`.
     pub(super) fn ends_buffer(&self, at: Stream, bytes: u64) -> bool {
-        self.waiting.len() > 1 && self.waiting.front().is_some_and(|&end| end <= at.cut + bytes)
+        self.waiting.len() > 1
+            && self.waiting.front().is_some_and(|head| head.end <= at.cut + bytes)
     }
 }
 
@@ -195,13 +235,13 @@ mod tests {
     #[test]
     fn sent_buffers_take_memory_until_they_are_acknowledged_whole() {
         let mut memory = Memory::new(1448);
-        for (end, joined) in [(1448, false), (2896, true), (4344, false)] {
-            memory.on_sent(end, joined);
+        for (seq, joined) in [(2, false), (3, true), (4, false)] {
+            memory.on_sent(1448 * u64::from(seq - 1), seq, joined);
         }
         assert_eq!(memory.taken(4344), 4344 + 2 * HEAD);
-        memory.on_acked(1448);
+        memory.sent.on_acked(2);
         assert_eq!(memory.taken(2896), 2896 + 2 * HEAD);
-        memory.on_acked(2896);
+        memory.sent.on_acked(3);
         assert_eq!(memory.taken(1448), 1448 + HEAD);
     }
 
@@ -209,6 +249,22 @@ mod tests {
     fn the_application_is_woken_when_a_third_is_free() {
         let memory = Memory { limit: 120_000, ..Memory::new(1448) };
         assert!(memory.is_writable(80_000) && !memory.is_writable(80_002));
+    }
+
+    /// Linux `tcp_grow_skb`: the next buffer's data does not make a large segment end a buffer.
+    #[test]
+    fn the_buffer_that_is_sent_from_is_filled_from_the_next() {
+        let mut memory = Memory { limit: 120_000, ..Memory::new(1448) };
+        memory.fit(u64::from(u32::MAX));
+        let whole = 45 * 1448;
+        let end = memory.write(at(0, 0, 0), u64::MAX);
+        memory.on_sent(whole - 1448, 45, false);
+        let sent = at(0, whole - 1448, end);
+        assert!(memory.ends_buffer(sent, 2 * 1448));
+        memory.fill_head(3 * 1448);
+        assert!(!memory.ends_buffer(sent, 2 * 1448) && memory.ends_buffer(sent, 3 * 1448));
+        memory.fill_head(end);
+        assert!(memory.has_one_buffer() && memory.taken(end) == end + 2 * HEAD);
     }
 
     #[test]
@@ -220,10 +276,25 @@ mod tests {
         assert!(!memory.has_one_buffer());
         assert!(!memory.ends_buffer(at(0, 1448, 2 * whole), whole - 2 * 1448));
         assert!(memory.ends_buffer(at(0, 1448, 2 * whole), whole - 1448));
-        memory.on_sent(whole + 1448, false);
+        memory.on_sent(whole + 1448, 47, false);
         let sent = at(0, whole + 1448, 2 * whole);
         assert!(memory.has_one_buffer() && !memory.ends_buffer(sent, whole));
         assert_eq!(memory.write_head(sent, u64::MAX), 2 * whole + 1448);
         assert_eq!(memory.write_head(sent, 2 * whole + 7), 2 * whole + 7);
+    }
+
+    /// Linux `tcp_push`, `tcp_sendmsg_locked`: what was written last has PSH unless more joins it.
+    #[test]
+    fn the_end_of_what_was_written_has_psh() {
+        let mut memory = Memory { limit: 60_000, ..Memory::new(1448) };
+        memory.fit(u64::from(u32::MAX));
+        assert_eq!(memory.write(at(0, 0, 0), 3 * 1448), 3 * 1448);
+        memory.on_sent(1448, 2, false);
+        assert!(!memory.is_pushed());
+        assert_eq!(memory.write(at(0, 1448, 3 * 1448), 4 * 1448), 4 * 1448);
+        memory.on_sent(3 * 1448, 4, false);
+        assert!(!memory.is_pushed(), "it has got more");
+        memory.on_sent(4 * 1448, 5, false);
+        assert!(memory.is_pushed());
     }
 }

@@ -25,9 +25,12 @@ use crate::units::{Span, Time};
 
 mod arrival;
 mod due;
+mod offered;
 mod reader;
+mod schedule;
 
 use due::Due;
+use offered::Offered;
 use reader::Unread;
 
 /// The longest wait for an answer to a SYN-ACK, in multiples of the first wait
@@ -61,10 +64,14 @@ pub struct Receiver {
     compressed_at: Option<Time>,
     sacks_at_hole: u32,
     hole: u32,
+    /// When the timer of a delayed ACK fires, which no ACK stops.
+    delay_ends: Time,
     tune: Autotune,
+    offered: Offered,
     /// Data that waits for the application, if that does not read at once.
     unread: Option<Unread>,
     last_arrival: Option<Time>,
+    last_in_order: Option<Time>,
     received: ReceiverCounters,
     acks: AckCounters,
     sent: u32,
@@ -76,6 +83,7 @@ pub struct Receiver {
 impl Receiver {
     /// A receiver waiting for a SYN.
     pub fn new(init: TcpInit) -> Self {
+        let tune = Autotune::new(init.profile, init.mss, init.receive_buffer);
         Receiver {
             control: None,
             queue: Reassembly::new(1),
@@ -93,9 +101,12 @@ impl Receiver {
             compressed_at: None,
             sacks_at_hole: 0,
             hole: 0,
-            tune: Autotune::new(init.profile, init.mss, init.receive_buffer),
+            delay_ends: Time::ZERO,
+            offered: Offered::new(tune.window()),
+            tune,
             unread: None,
             last_arrival: None,
+            last_in_order: None,
             received: ReceiverCounters::default(),
             acks: AckCounters::default(),
             sent: 0,
@@ -141,14 +152,15 @@ impl Receiver {
     /// One up to `next`; what is due stays due (Linux since 4.18: "special ACK sent by DCTCP").
     fn special_acknowledgment(&mut self, now: Time, flags: Flags, next: u32) -> Packet {
         let duplicate = self.duplicate.take();
-        let fields = self.ack(now);
-        let exact = self.unread.is_some();
+        let window = match self.unread {
+            None => self.advertise(),
+            Some(unread) => self.window_left(unread),
+        };
         let mut ack = TcpAck {
-            window: if exact { fields.window } else { self.tune.scaled(fields.window) },
             flags: flags.with(Flags::DSACK, duplicate.is_some()),
             next,
             ce_packets: self.echo.ce_packets(),
-            ..fields
+            ..self.ack(now, window)
         };
         if duplicate.is_some() || !self.queue.is_contiguous() {
             self.queue.report(duplicate, &mut ack);
@@ -162,7 +174,8 @@ impl Receiver {
         let wait = self.syn_ack_again.map_or(first, |(_, wait)| wait * 2);
         self.syn_ack_again = (wait <= first * SYN_ACK_LONGEST).then_some((now, wait));
         let flags = Flags::SYN.with(Flags::ACK, true);
-        let ack = TcpAck { flags, next: 1, ..self.ack(now) };
+        let window = self.window();
+        let ack = TcpAck { flags, next: 1, ..self.ack(now, window) };
         self.packet(SYN_SIZE, ack)
     }
 
@@ -173,11 +186,11 @@ impl Receiver {
     }
 
     /// Fields of any ACK sent now.
-    fn ack(&mut self, now: Time) -> TcpAck {
-        TcpAck { window: self.window(), sent_at: now, echo: self.timestamp, ..TcpAck::default() }
+    fn ack(&self, now: Time, window: u32) -> TcpAck {
+        TcpAck { window, sent_at: now, echo: self.timestamp, ..TcpAck::default() }
     }
 
-    /// The window to advertise.
+    /// The handshake's window.
     pub(super) fn window(&mut self) -> u32 {
         match self.unread {
             None => self.tune.window(),
@@ -223,7 +236,7 @@ impl Endpoint for Receiver {
         }
         match self.due {
             Due::SynAck => Some(self.syn_ack(now)),
-            Due::Now => Some(self.acknowledgment(now, self.echo.flags())),
+            Due::Now => Some(self.due_acknowledgment(now)),
             Due::At(_) | Due::No => None,
         }
     }

@@ -32,12 +32,17 @@ pub(super) enum Batch {
 
 impl Sender {
     /// The next large segment. To be asked when the congestion window is not full.
-    pub(super) fn next_batch(&self, now: Time) -> Batch {
+    pub(super) fn next_batch(&mut self, now: Time) -> Batch {
         let room = self.cwnd - self.board.in_flight();
         if !self.init.offload {
             return Batch::Send(room);
         }
         let mss = u64::from(self.init.mss);
+        let most = room.min((self.cwnd / 2).max(1));
+        if self.app.grows() {
+            let largest = u64::from(most.min(self.batch_size()));
+            self.app.memory().into_iter().for_each(|memory| memory.fill_head(largest * mss));
+        }
         let window = u64::from(room) * mss;
         let peer = self.peer_window.saturating_sub(self.outstanding_bytes);
         let allowed = window.min(peer);
@@ -48,7 +53,6 @@ impl Sender {
             && !self.app.ends_within(allowed)
             && !self.app.ends_buffer(allowed)
             && self.may_wait(now);
-        let most = room.min((self.cwnd / 2).max(1));
         if !may_wait && most == 1 {
             return Batch::Send(1);
         }

@@ -75,6 +75,9 @@ impl Sender {
         let prior_highest = self.board.highest_sacked();
         let segment = self.board.mark_sacked(seq, end);
         self.frontier.on_sacked(seq);
+        if let Some(memory) = self.app.memory() {
+            memory.sent.on_sacked(seq);
+        }
         self.count_for_rack(now, seq, &segment);
         if !segment.marks.has(Marks::EVER_RETRANSMITTED) {
             if seq + 1 < prior_highest {
@@ -121,7 +124,7 @@ impl Sender {
             None => self.deliver_each(now, next, prior_highest, ack, sampler),
         }
         self.outstanding_bytes -= ack.bytes;
-        self.app.on_acked(now, ack.bytes);
+        self.app.on_acked(now, ack.bytes, next);
         self.recovery.timeouts = 0;
         ack.rearm = true;
     }

@@ -155,7 +155,8 @@ impl Sender {
             return false;
         }
         let sends = self.next_payload(self.burst.joined) > 0 && !self.waits_for_more();
-        self.burst.batch -= u32::from(sends);
+        // What is sent after nothing is another large segment.
+        self.burst.batch = if sends { self.burst.batch - 1 } else { 0 };
         sends
     }
 
@@ -163,6 +164,7 @@ impl Sender {
     #[inline(never)]
     fn begins_batch(&mut self, now: Time) -> bool {
         self.make_room(now);
+        self.pacer.end_burst();
         match self.next_batch(now) {
             Batch::Send(segments) => self.burst.batch = segments,
             Batch::Wait { cwnd_limited } => self.burst.waiting = cwnd_limited,
@@ -184,7 +186,8 @@ impl Sender {
             self.cc.on_congestion(now, &Event::TxStart { idle: now.since(self.last_sent_at) });
             self.consult();
         }
-        let written_at = self.app.cut(now, payload, self.burst.joined);
+        let end = self.board.next() + 1;
+        let written_at = self.app.cut(now, payload, end, self.burst.joined);
         let snapshot = self.delivery.snapshot(now, idle, in_flight);
         let limited = self.delivery.app_limited();
         let seq = self.board.push(payload as u16, written_at, snapshot, limited);
@@ -197,7 +200,7 @@ impl Sender {
         if idle || probing {
             self.rearm_rto(now);
         }
-        self.account(now, seq, in_flight, payload, false);
+        self.account(now, seq, in_flight, payload, None);
         let mut packet = self.data_packet(now, seq, payload, written_at, false);
         if self.init.whole_bursts {
             self.mark_burst(&mut packet);
@@ -229,30 +232,31 @@ impl Sender {
 
     fn retransmit(&mut self, now: Time, seq: u32) -> Packet {
         let in_flight = self.board.in_flight() + 1;
+        let burst = self.sent_again_together(seq);
         let snapshot = self.delivery.snapshot(now, false, in_flight);
         self.board.mark_retransmitted(seq, snapshot, self.delivery.app_limited());
         self.recovery.on_retransmission(now);
         self.counters.recovery.retransmissions += 1;
         let Segment { payload, written_at, .. } = *self.board.segment(seq);
-        self.account(now, seq, in_flight, u32::from(payload), true);
+        self.account(now, seq, in_flight, u32::from(payload), Some(burst));
         self.data_packet(now, seq, u32::from(payload), written_at, true)
     }
 
-    /// Updates counters, pacing and the control for a segment being sent.
+    /// Updates counters, pacing and the control for a segment being sent, `again` as one of this number.
     #[inline(always)] // once per segment
-    fn account(&mut self, now: Time, seq: u32, in_flight: u32, payload: u32, again: bool) {
+    fn account(&mut self, now: Time, seq: u32, in_flight: u32, payload: u32, again: Option<u32>) {
         if self.in_reduction() {
             self.prr.on_sent(1);
         }
         if self.pacer.rate().is_some() {
-            let burst = self.batch_size();
+            let burst = again.unwrap_or(self.burst.batch + 1);
             self.pacer.on_sent(now, payload, burst, self.counters.sent.sent_packets);
         }
         self.counters.sent.sent_packets += 1;
         self.counters.sent.sent_bytes += u64::from(payload);
         self.count_data(now);
         self.last_sent_at = now;
-        self.cc.on_sent(now, &Sent { seq, in_flight, retransmission: again });
+        self.cc.on_sent(now, &Sent { seq, in_flight, retransmission: again.is_some() });
     }
 
     /// After a timeout the first segment is sent whatever the window is.

@@ -26,9 +26,9 @@ impl Sender {
         Packet { ecn, ..self.packet(HEADER + u32::from(payload), segment) }
     }
 
-    /// Whether nothing that the application has written so far follows it.
+    /// Whether the application stopped writing at its end.
     fn ends_write(&self, seq: u32) -> bool {
-        seq + 1 == self.board.next() && self.app.available(1) == 0
+        seq + 1 == self.board.next() && self.app.is_pushed()
     }
 
     /// Whether it is the last segment of a large one (Linux `__tcp_transmit_skb`).

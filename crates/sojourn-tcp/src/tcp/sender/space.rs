@@ -15,19 +15,39 @@ impl Sender {
         if self.burst.written {
             self.burst.written = self.app.write_head(now);
         } else if self.burst.sent > 0 {
-            self.app.expand(self.cwnd.max(self.reordering + 1));
+            self.expand(now);
+        }
+    }
+
+    /// Called while the window is not full: it does not count as unused if the application waits for
+    /// room (Linux `tcp_new_space`).
+    fn expand(&mut self, now: Time) {
+        if self.app.expand(self.cwnd.max(self.reordering + 1)) {
+            self.usage.used_at = now;
+        }
+    }
+
+    /// Called before segment `seq` is sent again: how many leave as one with it. Where the buffers are
+    /// known, it is what the window allows of its own.
+    pub(super) fn sent_again_together(&mut self, seq: u32) -> u32 {
+        let room = self.cwnd.saturating_sub(self.board.in_flight());
+        match self.app.memory() {
+            Some(memory) => memory.sent.on_sent_again(seq, room),
+            None if self.pacer.rate().is_some() => self.batch_size(),
+            None => 1,
         }
     }
 
     /// Called when nothing can be sent: whether the application now writes data that can be.
     pub(super) fn gets_more(&mut self, now: Time) -> bool {
+        self.pacer.end_burst();
         if std::mem::take(&mut self.burst.written) {
             self.app.write_rest(now);
             return false;
         }
         let in_flight = self.board.in_flight();
         if in_flight < self.cwnd {
-            self.app.expand(self.cwnd.max(self.reordering + 1));
+            self.expand(now);
         }
         let Some(waiting) = self.app.wakes(self.peer_window) else { return false };
         if waiting < u64::from(self.init.mss)
