@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import resource
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def test_paths_are_counted_where_less_memory_is_allowed_than_they_may_take(
     options = ("--source", "s", "--to", "t", "--memory", "8 GB", *QUIET)
     done = sojourn(
         *("capacity", diamond, *options),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (allowed, allowed)),
+        preexec_fn=partial(resource.setrlimit, resource.RLIMIT_AS, (allowed, allowed)),
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["path_count"] == {"t": 2}

@@ -23,6 +23,10 @@ pub struct Pacer {
     next: Time,
     /// Segments left of the present burst.
     left: u32,
+    /// How late the present burst began.
+    late: Span,
+    /// What the segments sent of it take at the rate.
+    length: Span,
 }
 
 impl Pacer {
@@ -59,9 +63,14 @@ impl Pacer {
             self.left = burst.max(1);
         }
         self.left -= 1;
+        if self.next <= now {
+            self.late = now.since(self.next);
+            self.length = Span::ZERO;
+        }
         let length = rate.span_of(u64::from(payload));
-        let late = now.since(self.next);
-        let credit = late.min(length / 2);
+        let taken = self.late.min(self.length / 2);
+        self.length += length;
+        let credit = self.late.min(self.length / 2).saturating_sub(taken);
         self.next = self.next.max(now) + (length - credit);
     }
 }
@@ -123,6 +132,19 @@ mod tests {
         }
         let elapsed = now.as_secs_f64();
         assert!((elapsed - 0.999).abs() < 0.001, "{elapsed}");
+    }
+
+    /// Of what is late, half of a large segment's time is given back, not half of each segment's.
+    #[test]
+    fn a_late_burst_is_followed_after_half_its_time() {
+        let mut pacer = Pacer::default();
+        pacer.set_rate(Some(Rate::from_bps(11_584_000)));
+        let now = Time::ZERO + Span::from_secs(1);
+        for sent in [10, 11] {
+            assert_eq!(pacer.blocked_until(now), None);
+            pacer.on_sent(now, 1448, 2, sent);
+        }
+        assert_eq!(pacer.next(), now + Span::from_millis(1), "of 2 ms");
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(super) struct Autotune {
     /// Memory in use with which the window was found not to grow: it does not with more either, until
     /// the buffer does.
     sated: u64,
+    /// The advertised window is rounded up to multiples of this (`rcv_wscale`).
+    unit: u64,
     /// Share of that memory that is advertised.
     share: f64,
     limit: u64,
@@ -54,6 +56,16 @@ pub(super) struct Autotune {
     rtt: Option<u64>,
 }
 
+/// The least scale with which the field of 16 bits has the largest window (Linux
+/// `tcp_select_initial_window`); stacks that do not tune are taken to scale by one.
+fn unit(profile: &Profile) -> u64 {
+    if profile.tunes_window {
+        1 << profile.receive_buffer_max.ilog2().saturating_sub(15)
+    } else {
+        1
+    }
+}
+
 impl Autotune {
     /// State at the start of a connection.
     pub(super) fn new(profile: &Profile, mss: u32, buffer: BufferSize) -> Self {
@@ -72,6 +84,7 @@ impl Autotune {
             allowed: 0,
             buffer: 0,
             sated: u64::MAX,
+            unit: if announced.is_none() { unit(profile) } else { 1 },
             share: profile.window_share,
             limit,
             slack: profile.window_slack.map(|segments| u64::from(segments * mss)),
@@ -105,6 +118,12 @@ impl Autotune {
     /// The window to advertise, in bytes.
     pub(super) fn window(&self) -> u32 {
         self.announced.unwrap_or(self.window).min(u64::from(OPEN_WINDOW)) as u32
+    }
+
+    /// A window as the header's scaled field has it, but for the handshake's (Linux
+    /// `__tcp_select_window`: "advertise enough space so that it won't get scaled away").
+    pub(super) fn scaled(&self, window: u32) -> u32 {
+        u64::from(window).next_multiple_of(self.unit) as u32
     }
 
     /// The smoothed round-trip time that the receiver estimates.
@@ -246,6 +265,14 @@ mod tests {
         assert_eq!(tune.rtt(), Some(Span::from_millis(41)));
         tune.on_echo(at(60_000), at(21_000));
         assert_eq!(tune.rtt(), Some(Span::from_millis(39)));
+    }
+
+    /// 2^25 bytes take 10 bits more than 15, and 65,536 is the first multiple.
+    #[test]
+    fn windows_are_multiples_of_what_the_scale_allows() {
+        assert_eq!(tune("linux-6", BufferSize::Stack).scaled(65_160), 65_536);
+        assert_eq!(tune("linux-6", BufferSize::Stack).scaled(65_537), 66_560);
+        assert_eq!(tune("linux-6", BufferSize::Auto).scaled(OPEN_WINDOW), OPEN_WINDOW);
     }
 
     /// `tcp_grow_window`: held data leaves less room.

@@ -116,7 +116,7 @@ impl Endpoint for Duplex {
         }
         self.sender.on_packet(now, packet);
         if !was_open && self.sender.is_open() {
-            self.receiver.begin(now);
+            self.receiver.begin(now, self.sender.srtt());
         }
     }
 

@@ -16,6 +16,7 @@ pub mod script;
 mod send_buffer;
 mod send_memory;
 mod sender;
+mod wheel;
 
 pub use duplex::Duplex;
 pub use metrics::HostMemory;

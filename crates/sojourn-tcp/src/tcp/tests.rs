@@ -267,10 +267,10 @@ fn timeouts_back_off_exponentially() {
     rig.run(20_000.0);
     let times: Vec<f64> = rig.sent.iter().map(|(t, _)| *t).collect();
     // First at 100 ms; a probe (2 RTT + 200 ms, capped by the timeout of SRTT + 4 x 50 ms);
-    // then timeouts that double.
+    // then timeouts that double, but for the wheel's slots.
     let gaps: Vec<f64> = times.windows(2).map(|w| w[1] - w[0]).collect();
     let last: Vec<f64> = gaps[2..].windows(2).map(|w| w[1] / w[0]).collect();
-    assert!(last.iter().all(|ratio| (ratio - 2.0).abs() < 0.01), "{times:?}");
+    assert!(last.iter().all(|ratio| (ratio - 2.0).abs() < 0.2), "{times:?}");
 }
 
 #[test]
@@ -282,7 +282,8 @@ fn tail_loss_is_probed_after_two_round_trips() {
     let counters = rig.counters();
     assert_eq!((counters.recovery.probes, counters.recovery.rtos), (1, 0));
     // Two RTTs and a delayed ACK, but not past the timeout: 300 ms after the last ACK at 200 ms.
-    assert_eq!(counters.completed_at, Some(Time::ZERO + Span::from_millis(600)));
+    // The timer of 300 ms is in a slot that ends after 504 ms.
+    assert_eq!(counters.completed_at, Some(Time::ZERO + Span::from_millis(604)));
 }
 
 #[test]
@@ -399,7 +400,7 @@ fn a_lone_segment_is_acknowledged_after_40_ms() {
     let mut arrivals = warm();
     arrivals.extend([(141.0, 41, false), (150.0, 42, false)]);
     let acks = answers("linux-6", EcnMode::Off, &arrivals, 300.0);
-    assert_eq!(acks.last().unwrap(), "190: 43");
+    assert_eq!(acks.last().unwrap(), "191: 43");
 }
 
 #[test]

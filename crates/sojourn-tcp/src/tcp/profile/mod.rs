@@ -13,10 +13,10 @@
 //! `SetSentListLost`, called by a timeout, clears the mark. A recovery's second and later partial
 //! ACKs do not restart the timer (`NewAck`), which ends those that last longer than a second.
 
-use super::card_memory;
+use super::{card_memory, wheel};
 use crate::recovery::prr::PrrBound;
 use crate::recovery::rtt::{RtoRules, RtoStyle};
-use crate::units::Span;
+use crate::units::{Span, Time};
 
 mod choices;
 
@@ -47,6 +47,8 @@ pub struct Profile {
     pub patient: bool,
     /// Length of a timer tick (1/HZ).
     pub tick: Span,
+    /// Whether timers fire on ticks, as the kernel's wheel has them; else when they are due.
+    pub timer_wheel: bool,
     /// Tail loss probe, if any.
     pub tail_probe: Option<TailProbe>,
     /// Forward RTO recovery (RFC 5682).
@@ -135,6 +137,7 @@ const LINUX_6: Profile = Profile {
     timeout_window: TimeoutWindow::InFlightPlusOne,
     patient: true,
     tick: Span::from_millis(1),
+    timer_wheel: true,
     tail_probe: Some(TailProbe::Recent),
     frto: true,
     undo: true,
@@ -206,6 +209,7 @@ pub const RFC: Profile = Profile {
     rto_max: Span::from_secs(60),
     timeout_window: TimeoutWindow::One,
     tick: Span::from_millis(1),
+    timer_wheel: false,
     offload: false,
     deferral: None,
     small_queue: None,
@@ -254,6 +258,12 @@ impl Profile {
             "rfc" => &RFC,
             _ => return None,
         })
+    }
+
+    /// When a timer fires that is set at `now` for `wait`.
+    #[inline]
+    pub(super) fn fires(&self, now: Time, wait: Span) -> Time {
+        if self.timer_wheel { wheel::fires(now, wait, self.tick) } else { now + wait }
     }
 
     /// Rules by which its retransmission timeout follows from RTT samples.

@@ -134,9 +134,9 @@ impl Receiver {
         if !rest && (hole_filled || (due && !merging)) {
             self.due = Due::Now;
         } else {
-            let delayed = self.init.profile.delayed_ack;
-            let wait = if due && !rest { self.init.gro.unwrap_or(delayed) } else { delayed };
-            self.due = self.due.no_later_than(now + wait);
+            let merged = self.init.gro.filter(|_| due && !rest);
+            let at = merged.map_or_else(|| self.delayed(now), |wait| now + wait);
+            self.due = self.due.no_later_than(at);
         }
     }
 
@@ -155,17 +155,28 @@ impl Receiver {
         if !compress || self.sacks_at_hole < SACKS_AT_ONCE {
             self.sacks_at_hole += u32::from(compress);
             self.due = match segment.flags.has(Flags::MORE) {
-                true => self.due.no_later_than(now + self.init.profile.delayed_ack),
+                true => self.due.no_later_than(self.delayed(now)),
                 false => Due::Now,
             };
             return;
         }
         self.compressed += 1;
         if self.compressed_at.is_none() {
-            let rtt = self.tune.rtt().unwrap_or(COMPRESSION_MAX * 20);
-            let late = slack.unwrap_or_default();
-            self.compressed_at = Some(now + COMPRESSION_MAX.min(rtt / 20) + late);
+            let wait = self.spacing_of_sacks() + slack.unwrap_or_default();
+            self.compressed_at = Some(now + wait);
         }
+    }
+
+    /// When the timer of a delayed ACK fires.
+    fn delayed(&self, now: Time) -> Time {
+        self.init.profile.fires(now, self.init.profile.delayed_ack)
+    }
+
+    /// 5 % of the RTT, by timestamps or the connection's own where that is less: of an end that only
+    /// receives, the handshake's (`__tcp_ack_snd_check`: `tp->srtt_us < rtt`).
+    fn spacing_of_sacks(&self) -> Span {
+        let least = self.tune.rtt().into_iter().chain(self.handshake_rtt).min();
+        least.map_or(COMPRESSION_MAX, |rtt| COMPRESSION_MAX.min(rtt / 20))
     }
 
     fn on_duplicate(&mut self, seq: u32) {

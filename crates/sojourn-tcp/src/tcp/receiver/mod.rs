@@ -4,8 +4,8 @@
 //! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
 //! silence, when a hole is filled, for duplicates, when the application has read the end of what
 //! was written (PSH), and when congestion marks require it; the first three ACKs above a hole at
-//! once, the following spaced by the lesser of 1 ms and 5 % of the RTT (SACK compression, Linux
-//! since 4.18), or before another would need more blocks. With `gro`, segments that arrive back to
+//! once, the following spaced by the least of 1 ms and 5 % of the RTTs of its rounds and of the
+//! handshake (SACK compression, Linux since 4.18), or before another would need more blocks. With `gro`, segments that arrive back to
 //! back are acknowledged as one; so is a burst that stays one packet on its path.
 //!
 //! The SYN-ACK is repeated when the SYN is, and after a timeout that doubles.
@@ -42,12 +42,14 @@ pub struct Receiver {
     queue: Reassembly,
     echo: Echo,
     due: Due,
-    /// When the SYN-ACK is sent again unless something arrives, and its timeout.
+    /// When the SYN-ACK was sent, and after what it is sent again unless something arrives.
     syn_ack_again: Option<(Time, Span)>,
     /// An ACK with the echo's former state, to be sent before anything else.
     flushed: Option<Box<Packet>>,
     /// Duplicate segment to report in the next ACK.
     duplicate: Option<SackBlock>,
+    /// Round-trip time of the handshake as this end saw it.
+    handshake_rtt: Option<Span>,
     /// Timestamp to echo: that of the segment that last advanced the left edge (RFC 7323 §4.3).
     timestamp: Time,
     /// Segments received in order since the last ACK.
@@ -82,6 +84,7 @@ impl Receiver {
             syn_ack_again: None,
             flushed: None,
             duplicate: None,
+            handshake_rtt: None,
             timestamp: Time::ZERO,
             unacked: 0,
             acked_up_to: 1,
@@ -107,9 +110,10 @@ impl Receiver {
         Receiver { control, ..self }
     }
 
-    /// The connection that this end has opened is established.
-    pub(super) fn begin(&mut self, now: Time) {
+    /// The connection that this end has opened is established; the handshake took it `rtt`.
+    pub(super) fn begin(&mut self, now: Time, rtt: Span) {
         self.tune.begin(now);
+        self.handshake_rtt = Some(rtt);
         if let Some(control) = &mut self.control {
             control.on_established(now, Span::ZERO);
         }
@@ -137,11 +141,14 @@ impl Receiver {
     /// One up to `next`; what is due stays due (Linux since 4.18: "special ACK sent by DCTCP").
     fn special_acknowledgment(&mut self, now: Time, flags: Flags, next: u32) -> Packet {
         let duplicate = self.duplicate.take();
+        let fields = self.ack(now);
+        let exact = self.unread.is_some();
         let mut ack = TcpAck {
+            window: if exact { fields.window } else { self.tune.scaled(fields.window) },
             flags: flags.with(Flags::DSACK, duplicate.is_some()),
             next,
             ce_packets: self.echo.ce_packets(),
-            ..self.ack(now)
+            ..fields
         };
         if duplicate.is_some() || !self.queue.is_contiguous() {
             self.queue.report(duplicate, &mut ack);
@@ -153,10 +160,16 @@ impl Receiver {
         self.due = Due::No;
         let first = self.init.profile.rto_initial;
         let wait = self.syn_ack_again.map_or(first, |(_, wait)| wait * 2);
-        self.syn_ack_again = (wait <= first * SYN_ACK_LONGEST).then_some((now + wait, wait));
+        self.syn_ack_again = (wait <= first * SYN_ACK_LONGEST).then_some((now, wait));
         let flags = Flags::SYN.with(Flags::ACK, true);
         let ack = TcpAck { flags, next: 1, ..self.ack(now) };
         self.packet(SYN_SIZE, ack)
+    }
+
+    /// When the SYN-ACK is sent again.
+    fn syn_ack_due(&self) -> Time {
+        let fires = |(at, wait)| self.init.profile.fires(at, wait);
+        self.syn_ack_again.map_or(Time::NEVER, fires)
     }
 
     /// Fields of any ACK sent now.
@@ -193,8 +206,9 @@ impl Endpoint for Receiver {
             self.due = Due::SynAck;
             return;
         }
-        if self.syn_ack_again.take().is_some() {
+        if let Some((sent_at, _)) = self.syn_ack_again.take() {
             self.tune.begin(now);
+            self.handshake_rtt = Some(now.since(sent_at));
         }
         if segment.payload > 0 {
             self.on_data(now, packet.ecn, segment);
@@ -217,13 +231,12 @@ impl Endpoint for Receiver {
     fn next_timeout(&self) -> Option<Time> {
         let delayed = if let Due::At(at) = self.due { at } else { Time::NEVER };
         let compressed = self.compressed_at.unwrap_or(Time::NEVER);
-        let syn_ack = self.syn_ack_again.map_or(Time::NEVER, |(at, _)| at);
-        let next = delayed.min(compressed).min(syn_ack);
+        let next = delayed.min(compressed).min(self.syn_ack_due());
         (next != Time::NEVER).then_some(next)
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.syn_ack_again.is_some_and(|(at, _)| at <= now) {
+        if self.syn_ack_due() <= now {
             self.due = Due::SynAck;
         } else if self.next_timeout().is_some_and(|at| at <= now) {
             self.due = Due::Now;

@@ -158,11 +158,11 @@ fn tail_loss_probe_starts_recovery() {
         "100 sent 1-10
          200 ack 9
          200 sent -
-         401 sent -
-         402 sent 10
-         502 ack 9 sack 10-10
-         504 sent 9
-         604 ack 11",
+         407 sent -
+         408 sent 10
+         508 ack 9 sack 10-10
+         511 sent 9
+         611 ack 11",
     );
     assert_eq!((counters.recovery.rtos, counters.recovery.probes), (0, 1));
     let again = (
@@ -182,7 +182,7 @@ fn needless_probe_costs_nothing() {
         14_480,
         "100 sent 1-10
          200 ack 9
-         402 sent 10
+         408 sent 10
          410 ack 11
          502 ack 11 dsack 10-10
          502 cwnd 20",
@@ -200,8 +200,8 @@ fn repaired_tail_loss_costs_one_reduction() {
         14_480,
         "100 sent 1-10
          200 ack 10
-         499 sent -
-         500 sent 10
+         503 sent -
+         504 sent 10
          600 ack 11
          601 write 1448
          601 sent 11

@@ -80,6 +80,26 @@ impl Sender {
         }
     }
 
+    /// Whether data and the receiver's window permit a new segment.
+    pub(super) fn has_new_data(&self) -> bool {
+        self.next_payload(false) > 0
+    }
+
+    /// Payload of the next new segment that data and the receiver's window permit, 0 if there is none.
+    /// A large segment (`joined`: its first one was sent) is cut where the window ends, also within a
+    /// segment, unless an earlier small one is not acknowledged (Linux `tcp_mss_split_point`).
+    #[inline]
+    pub(super) fn next_payload(&self, joined: bool) -> u32 {
+        let payload = self.app.available(self.init.mss);
+        let room = self.peer_window.saturating_sub(self.outstanding_bytes);
+        if u64::from(payload) <= room {
+            return payload;
+        }
+        let cuts =
+            joined && self.init.offload && !(self.init.nagle && self.small_end > self.board.una());
+        if cuts { room as u32 } else { 0 }
+    }
+
     /// Whether the next segment is small and waits for more, or for the ACK of an earlier small one
     /// (Linux `tcp_nagle_test`, `tcp_minshall_check`). The last one of all does not, nor the last that a
     /// full send buffer has.

@@ -69,6 +69,11 @@ impl Sender {
         self.phase == Phase::Established
     }
 
+    /// Its smoothed round-trip time.
+    pub(in crate::tcp) fn srtt(&self) -> Span {
+        self.rtt.srtt()
+    }
+
     /// The handshake is complete: its packet that was sent at `answered` is the one that the other
     /// end answers.
     fn establish(&mut self, now: Time, answered: Time) {

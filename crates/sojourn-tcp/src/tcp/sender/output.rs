@@ -127,12 +127,6 @@ impl Sender {
         self.burst = Burst { blocked_until: self.burst.blocked_until, ..Burst::default() };
     }
 
-    /// Whether data and the receiver's window permit a new segment.
-    pub(super) fn has_new_data(&self) -> bool {
-        let payload = self.app.available(self.init.mss);
-        payload > 0 && self.outstanding_bytes + u64::from(payload) <= self.peer_window
-    }
-
     /// The next segment that the congestion window permits.
     #[inline]
     fn choose(&mut self, now: Time) -> Next {
@@ -160,7 +154,7 @@ impl Sender {
         if !self.burst.joined && !self.begins_batch(now) {
             return false;
         }
-        let sends = self.has_new_data() && !self.waits_for_more();
+        let sends = self.next_payload(self.burst.joined) > 0 && !self.waits_for_more();
         self.burst.batch -= u32::from(sends);
         sends
     }
@@ -179,7 +173,7 @@ impl Sender {
     /// There must be new data.
     #[inline(always)] // most of what is sent
     fn new_segment(&mut self, now: Time) -> Packet {
-        let payload = self.app.available(self.init.mss);
+        let payload = self.next_payload(self.burst.joined);
         let idle = self.board.packets_out() == 0;
         if idle && (self.sent > 0 || self.accepted) {
             self.restart_after_idle(now);
@@ -213,7 +207,7 @@ impl Sender {
 
     /// Marks a new segment with the large one that it belongs to.
     fn mark_burst(&self, packet: &mut Packet) {
-        let more = self.burst.batch > 0 && self.has_new_data();
+        let more = self.burst.batch > 0 && self.next_payload(true) > 0;
         if let Header::Segment(segment) = &mut packet.header {
             let flags = segment.flags.with(Flags::MORE, more);
             segment.flags = flags.with(Flags::JOINED, self.burst.joined);

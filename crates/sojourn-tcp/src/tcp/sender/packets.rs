@@ -33,7 +33,9 @@ impl Sender {
 
     /// Whether it is the last segment of a large one (Linux `__tcp_transmit_skb`).
     fn ends_burst(&self, again: bool) -> bool {
-        self.init.profile.pushes_bursts && !again && self.burst.ends_several(self.has_new_data())
+        self.init.profile.pushes_bursts
+            && !again
+            && self.burst.ends_several(self.next_payload(true) > 0)
     }
 
     /// Retransmissions are not ECN-capable with classic feedback (RFC 3168 §6.1.5); controls that

@@ -15,16 +15,17 @@ const MIN_TICKS: u64 = 2;
 impl Sender {
     /// Sets the retransmission timer to a full timeout from now.
     pub(super) fn start_rto(&mut self, now: Time) {
-        self.set_timer(TimerKind::Retransmission, now + self.rtt.rto());
+        self.set_timer(now, TimerKind::Retransmission, self.rtt.rto());
     }
 
-    fn set_timer(&mut self, kind: TimerKind, at: Time) {
-        self.timer = Some(Timer { kind, at });
+    fn set_timer(&mut self, now: Time, kind: TimerKind, wait: Span) {
+        self.timer = Some(Timer { kind, since: now, wait });
     }
 
-    /// When the timeout of the first outstanding segment is over.
-    fn head_timeout(&self) -> Time {
-        self.board.segment(self.board.una()).snapshot.sent_at + self.rtt.rto()
+    /// Until the timeout of the first outstanding segment is over, at least a microsecond.
+    fn head_timeout(&self, now: Time) -> Span {
+        let sent_at = self.board.segment(self.board.una()).snapshot.sent_at;
+        (sent_at + self.rtt.rto()).since(now).max(Span::from_micros(1))
     }
 
     /// Linux `tcp_rearm_rto`: a probe or reordering timer gives way to the head's own timeout.
@@ -34,12 +35,8 @@ impl Sender {
             return;
         }
         let short = self.timer.is_some_and(|timer| timer.kind != TimerKind::Retransmission);
-        let at = if short {
-            self.head_timeout().max(now + Span::from_micros(1))
-        } else {
-            now + self.rtt.rto()
-        };
-        self.set_timer(TimerKind::Retransmission, at);
+        let wait = if short { self.head_timeout(now) } else { self.rtt.rto() };
+        self.set_timer(now, TimerKind::Retransmission, wait);
     }
 
     /// After an ACK of new data: a probe if the state allows it, else the timeout.
@@ -67,9 +64,8 @@ impl Sender {
             }
             (TailProbe::Early, _) => (srtt * 2).max(Span::from_millis(10)),
         };
-        let limit = if fresh { now + self.rtt.rto() } else { self.head_timeout() };
-        let at = (now + wait).min(limit.max(now + Span::from_micros(1)));
-        self.set_timer(TimerKind::Probe, at);
+        let limit = if fresh { self.rtt.rto() } else { self.head_timeout(now) };
+        self.set_timer(now, TimerKind::Probe, wait.min(limit));
         true
     }
 
@@ -87,13 +83,13 @@ impl Sender {
     /// The receiver reneged on SACKs: sets an early timeout (Linux `tcp_check_sack_reneging`).
     pub(super) fn hurry_timeout(&mut self, now: Time) {
         let wait = (self.rtt.srtt() / 2).max(Span::from_millis(10));
-        self.set_timer(TimerKind::Retransmission, now + wait);
+        self.set_timer(now, TimerKind::Retransmission, wait);
     }
 
     /// Sets RACK's timer: a segment becomes overdue then.
     pub(super) fn arm_reordering(&mut self, now: Time, wait: Span) {
         let wait = (wait + self.profile.tick * MIN_TICKS).min(self.rtt.rto());
-        self.set_timer(TimerKind::Reordering, now + wait);
+        self.set_timer(now, TimerKind::Reordering, wait);
     }
 
     pub(super) fn on_timers(&mut self, now: Time) {
@@ -107,7 +103,7 @@ impl Sender {
             self.update_pacing();
             self.burst.begin();
         }
-        let Some(timer) = self.timer.filter(|timer| timer.at <= now) else { return };
+        let Some(timer) = self.timer.filter(|timer| timer.at(self.profile) <= now) else { return };
         self.burst.begin();
         match timer.kind {
             _ if self.phase == Phase::SynSent => self.on_syn_timeout(),
@@ -151,28 +147,25 @@ impl Sender {
     fn on_reordering_timer(&mut self, now: Time) {
         let prior = self.board.in_flight();
         self.rack.look_again();
-        let wait = self.detect_losses(now);
+        self.detect_losses(now);
         if self.board.in_flight() != prior && self.recovery.state != CaState::Recovery {
             self.enter_recovery(now, false);
             self.force_first_retransmission();
         }
-        match wait {
-            Some(wait) => self.arm_reordering(now, wait),
-            None => self.rearm_rto(now),
-        }
+        self.rearm_rto(now);
     }
 
     /// The receiver's window is closed: sets the persist timer (Linux `tcp_probe_timer`).
     pub(super) fn watch_closed_window(&mut self, now: Time) {
         if self.board.packets_out() == 0 && self.timer.is_none() {
-            self.set_timer(TimerKind::Persist, now + self.rtt.rto());
+            self.set_timer(now, TimerKind::Persist, self.rtt.rto());
         }
     }
 
     fn on_persist_timer(&mut self, now: Time) {
         self.probe = Probe::Window;
         self.rtt.back_off();
-        self.set_timer(TimerKind::Persist, now + self.rtt.rto());
+        self.set_timer(now, TimerKind::Persist, self.rtt.rto());
     }
 
     /// An ACK arrived: the window has opened, or the persist timer restarts (Linux
@@ -185,7 +178,7 @@ impl Sender {
             self.timer = None;
             self.rtt.end_backoff();
         } else {
-            self.set_timer(TimerKind::Persist, now + self.rtt.rto());
+            self.set_timer(now, TimerKind::Persist, self.rtt.rto());
         }
     }
 
