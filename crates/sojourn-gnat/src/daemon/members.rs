@@ -96,24 +96,20 @@ fn config(node: &str, listen: SocketAddr, peers: Vec<PeerConfig>) -> Config {
     }
 }
 
-/// Passes on what the gates have to say until they are silent.
+/// Passes on what the gates have to say until they are silent. Who has heard something is asked next, before
+/// others: a gate keeps no more than one answer.
 fn acquaint(members: &mut [Membership]) {
     let (mut now, mut bytes, mut plain) = (Time::ZERO, Vec::new(), Vec::new());
-    let mut some = true;
-    while some {
-        some = false;
-        for from in 0..members.len() {
-            let address = members[from].config.listen;
-            loop {
-                now += STEP;
-                let at = Moment::new(now, unix());
-                let Some(to) = members[from].gate.poll(&at, &mut bytes) else { break };
-                some = true;
-                let other = members.iter_mut().find(|member| member.config.listen == to);
-                if let Some(other) = other {
-                    other.gate.hear(&at, address, &bytes, &mut plain);
-                }
-            }
+    let mut asked: Vec<usize> = (0..members.len()).collect();
+    while let Some(from) = asked.pop() {
+        now += STEP;
+        let at = Moment::new(now, unix());
+        let Some(to) = members[from].gate.poll(&at, &mut bytes) else { continue };
+        asked.push(from);
+        let address = members[from].config.listen;
+        if let Some(other) = members.iter().position(|member| member.config.listen == to) {
+            members[other].gate.hear(&at, address, &bytes, &mut plain);
+            asked.push(other);
         }
     }
 }
@@ -171,27 +167,45 @@ mod tests {
     use super::*;
     use crate::catalogue::builtin;
 
-    const TEXT: &str = "name = \"two\"\nduration = \"1 s\"\n[topology]\nkind = \"graph\"\n\
-        nodes = [{ id = \"a\", kind = \"overlay\" }, { id = \"b\", kind = \"overlay\" }]\n\
-        [[topology.links]]\nid = \"a-b\"\nfrom = \"a\"\nto = \"b\"\nrate = \"9 Mbit/s\"\nqueue = { kind = \"fifo\", limit = \"9000 B\" }\n\
-        [[flows]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nmss = 1024\n\
-        traffic = { kind = \"cbr\", rate = \"1 Mbit/s\" }\nservice = {}\n";
+    /// Nodes of which each has links to all others.
+    fn text(names: &[&str]) -> String {
+        let node = |name: &&str| format!("{{ id = \"{name}\", kind = \"overlay\" }}");
+        let nodes: Vec<_> = names.iter().map(node).collect();
+        let mut text = format!(
+            "name = \"all\"\nduration = \"1 s\"\n[topology]\nkind = \"graph\"\nnodes = [{}]\n",
+            nodes.join(", ")
+        );
+        for (place, from) in names.iter().enumerate() {
+            for to in &names[place + 1..] {
+                text += &format!(
+                    "[[topology.links]]\nid = \"{from}-{to}\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+                     rate = \"9 Mbit/s\"\nqueue = {{ kind = \"fifo\", limit = \"9000 B\" }}\n"
+                );
+            }
+        }
+        text + "[[flows]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\nmss = 1024\n\
+                traffic = { kind = \"cbr\", rate = \"1 Mbit/s\" }\nservice = {}\n"
+    }
 
     #[test]
     fn members_can_talk_before_they_run() {
-        let scenario = Scenario::from_toml(TEXT, builtin()).unwrap();
-        let addresses = [1, 2].map(|last| SocketAddr::from(([10, 0, 0, last], 7100)));
+        let scenario = Scenario::from_toml(&text(&["a", "b", "c", "d"]), builtin()).unwrap();
+        let addresses = [1, 2, 3, 4].map(|last| SocketAddr::from(([10, 0, 0, last], 7100)));
         let mut members = memberships(&scenario, &addresses).unwrap();
         let at = Moment::new(Time::ZERO, unix());
-        for from in 0..2 {
-            let to = 1 - from;
-            let key = members[from].config.peers[0].key;
+        for (from, to) in (0..4).flat_map(|from| (0..4).map(move |to| (from, to))) {
+            let peers = &members[from].config.peers;
+            let Some(peer) = peers.iter().find(|peer| peer.address == Some(addresses[to])) else {
+                assert_eq!(from, to);
+                continue;
+            };
+            let key = peer.key;
             let peer = members[from].gate.add(key, Some(addresses[to]));
             let (mut sealed, mut plain) = (Vec::new(), Vec::new());
             let there = members[from].gate.seal(&at, peer, b"word", &mut sealed);
-            assert_eq!(there, Some(addresses[to]));
+            assert_eq!(there, Some(addresses[to]), "{from} to {to}");
             members[to].gate.hear(&at, addresses[from], &sealed, &mut plain);
-            assert_eq!(plain, b"word");
+            assert_eq!(plain, b"word", "{from} to {to}");
         }
     }
 }
