@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -102,12 +102,12 @@ def _site() -> str:
     return "" if BROWSER else "no chromium (Debian: chromium)"
 
 
-def _virtual_kernel() -> str:
+def _virtual_kernel(wanted: str = "") -> str:
     from sojourn.backends.kernel import On
     from sojourn.errors import ScenarioError
 
     try:
-        On()
+        On(wanted)
     except ScenarioError as error:
         return str(error)
     return ""
@@ -162,6 +162,7 @@ CAPABILITIES: dict[str, Probe] = {
         KERNEL_SOURCES.exists(), f"no {KERNEL_SOURCES} (Debian: linux-source-6.1)"
     ),
     "virtual-kernel": _virtual_kernel,
+    "older-kernel": partial(_virtual_kernel, "6.1"),
     "wasm": _wasm,
     "slurm": _slurm,
     "notebooks": where(

@@ -114,6 +114,10 @@ def test_the_table_of_6_12_is_continued_where_it_was_left(
     assert sorted(row["changes"] for row in rows) == sorted(run.changes for run in wanted)
     assert {row["kernel"] for row in rows} == {"6.12.9"}
     assert len(kernel.made) == 3
+    other = tmp_path / "other.csv"
+    assert kernel_reference.main(["--kernel", "6.1.9", "--out", str(other)]) == 0
+    assert [row["kernel"] for row in table(other)] == ["6.1.9"] * 3
+    assert len(table(tmp_path / TABLE)) == 3
 
 
 def test_an_invalid_live_run_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

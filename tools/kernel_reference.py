@@ -1,6 +1,7 @@
 """Measures the table of Linux 6.12 on a kernel in virtual time: ``make kernel-reference``.
 
-Runs that the table has are left out, so that it can be stopped and continued.
+Runs that the table has are left out, so that it can be stopped and continued. ``--kernel 6.1
+--out FILE`` measures the same runs on another kernel, for a table of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import argparse
 import itertools
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from sojourn import data
 from sojourn.backends.kernel import On
@@ -21,15 +23,15 @@ from sojourn.scenario import validated
 from tools.kernel_tables import command, do
 
 
-def missing(only: str | None) -> list[CellRun]:
-    """The runs of an experiment, or of all, that the table does not have."""
-    there = {(row["experiment"], row["changes"]) for row in read(data.checkout() / TABLE)}
+def missing(table: Path, only: str | None) -> list[CellRun]:
+    """The runs of an experiment, or of all, that a table does not have."""
+    there = {(row["experiment"], row["changes"]) for row in read(table)}
     wanted = (run for run in cell_runs(FOLDER) if only in (None, run.experiment))
     return [run for run in wanted if run.key[:2] not in there]
 
 
 def _usual() -> str:
-    """The kernel that ticks as often as that of the table; of a new table, as often as the
+    """The kernel that ticks as often as that of 6.12's table; of a new table, as often as the
     simulator's stack.
 
     Raises:
@@ -54,15 +56,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="which one (default: the latest 6.12, with the table's ticks)",
     )
     parser.add_argument(
+        "--out",
+        type=Path,
+        default=data.checkout() / TABLE,
+        metavar="FILE",
+        help=f"which table (default: {TABLE})",
+    )
+    parser.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="runs at once (default: 1)"
     )
     parser.add_argument("--dry-run", action="store_true", help="say how many runs are missing")
     given = parser.parse_args(arguments)
-    left = missing(given.only)
+    left = missing(given.out, given.only)
     print(f"{len(left)} runs are missing", file=sys.stderr)
     if given.dry_run:
         return 0
     backend = On(given.kernel or _usual())
+    given.out.parent.mkdir(parents=True, exist_ok=True)
     numbers = itertools.count(1)
 
     def measure(run: CellRun) -> tuple[CellRun, Measured]:
@@ -70,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def take(done: tuple[CellRun, Measured]) -> None:
         run, result = done
-        append(data.checkout() / TABLE, rows(run, result))
+        append(given.out, rows(run, result))
         wall = result.timing["wall_seconds"]
         told = f"{next(numbers)}/{len(left)} {run.experiment} {run.changes}: {wall:.1f} s"
         print(told, file=sys.stderr, flush=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from sojourn.reproduction.found import paper
-from tools.pages import fidelity_live, fidelity_queues, fidelity_virtual, kept
+from tools.pages import fidelity_live, fidelity_older, fidelity_queues, fidelity_virtual, kept
 from tools.pages.reproduction import Measured, card, home, markdown
 
 _NAME = "fidelity"
@@ -21,7 +21,7 @@ def page() -> str:
     live, virtual, theory = (
         Measured(paper(name), home(name)) for name in ("linux618", "linux612", "theory")
     )
-    again = _table("linux618-virtual")
+    again, older = _table("linux618-virtual"), _table("linux61-virtual")
     return kept.render(
         _NAME,
         live=live,
@@ -39,6 +39,8 @@ def page() -> str:
         virtual_by_experiment=partial(fidelity_virtual.by_experiment, virtual.rows),
         misses=partial(fidelity_virtual.misses, virtual.rows),
         cells=partial(fidelity_virtual.cells, virtual.rows),
+        older_by_experiment=partial(fidelity_older.by_experiment, virtual.rows, older),
+        differing=partial(fidelity_older.differing, virtual.rows, older),
         disciplines=partial(fidelity_queues.disciplines, virtual.rows, _table("linux-queues")),
         prague=partial(fidelity_queues.prague, _table("dualpi2-prague")),
         codel=partial(fidelity_queues.codel, _table("codel-median")),

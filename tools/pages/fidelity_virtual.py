@@ -38,12 +38,12 @@ def misses(rows: Sequence[Row]) -> str:
             first = flow[0]
             values = {row["metric"]: row for row in flow}
             cells = (_cells(values.get(name)) for name in (*SHOWN, "completion_s"))
-            named = [first["experiment"], _set(first), first["cca"]]
+            named = [first["experiment"], setting(first), first["cca"]]
             found.append([*named, *(cell for pair in cells for cell in pair)])
-    return markdown((*_NAMES, *_heads((*SHOWN, "completion_s"))), found, 3)
+    return markdown((*NAMES, *_heads((*SHOWN, "completion_s"))), found, 3)
 
 
-_NAMES = ("experiment", "cell", "cca")
+NAMES = ("experiment", "cell", "cca")
 
 
 def _heads(metrics: Iterable[str]) -> list[str]:
@@ -57,7 +57,7 @@ def _cells(row: Row | None) -> tuple[str, str]:
     return measured if meets_goal(row) else f"**{measured}**", f"{row['published']:.4g}"
 
 
-def _set(row: Row) -> str:
+def setting(row: Row) -> str:
     """What of the experiment's grid is set, without what differs between repetitions."""
     kept = {k: v for k, v in json.loads(row["changes"]).items() if k not in _REPEATS}
     return changes(json.dumps(kept))
@@ -70,12 +70,12 @@ def cells(rows: Sequence[Row], *wanted: str) -> str:
     found: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         if row["experiment"] in wanted:
-            found.setdefault((row["experiment"], _set(row), row["cca"]), []).append(row)
+            found.setdefault((row["experiment"], setting(row), row["cca"]), []).append(row)
     told = [
         [*key, *(text for name in SHOWN for text in _repeated(here, name))]
         for key, here in found.items()
     ]
-    return markdown((*_NAMES, *_heads(SHOWN)), told, 3)
+    return markdown((*NAMES, *_heads(SHOWN)), told, 3)
 
 
 def _repeated(rows: Sequence[Row], metric: str) -> tuple[str, str]:

@@ -2,11 +2,17 @@
 //!
 //! | profile | models | sources |
 //! | --- | --- | --- |
-//! | `linux-6` | kernels 6.12 and 6.18; where they differ, in how the receive window is tuned, 6.12 | `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_recovery.c`, `tcp_timer.c` |
+//! | `linux-6` | kernel 6.12; 6.1 and 6.18 but for what is said below | `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_recovery.c`, `tcp_timer.c` |
 //! | `linux-5.1` | mid-2019 (the SCE draft's testbed) | the same files at v5.1 |
 //! | `linux-4.9` | Ubuntu 16.04 of Lin et al. 2020 | the same files at v4.9 |
 //! | `ns3` | ns-3.41 `TcpSocketBase` with PRR | `src/internet/model/tcp-*.cc` |
 //! | `rfc` | RFC 5681, 6298, 6582, 6675, 3042 | the RFCs |
+//!
+//! `linux-6` differs from 6.1 in the timeouts of SYNs (`tcp_syn_linear_timeouts`, 6.5), in the memory of
+//! buffers (send: `SKB_SMALL_HEAD_SIZE`, 6.3; receive: `scaling_ratio`, 6.6), in how the receive window
+//! is tuned from it (`tcp_rcv_space_adjust`, `tcp_rtt_tsopt_us`), and in bursts that take data of the
+//! next buffer (`tcp_grow_skb`, 6.10). From 6.18 it differs in how the receive window is tuned. What
+//! finds losses and repairs them is the same in 6.1 and 6.12; `docs/explanation/fidelity.md` has more.
 //!
 //! ns-3.41 finds a lost retransmission by the timeout alone, as RFC 6675 and `LossDetection::Sack`
 //! do: `TcpTxBuffer` marks what it retransmits (`m_retrans`), `NextSeg` passes over it, and only
