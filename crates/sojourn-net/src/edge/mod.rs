@@ -78,6 +78,7 @@ pub struct Departure {
 }
 
 /// An edge of the network, in one direction.
+#[repr(u8)] // a tag of its own: it is looked at several times per packet
 pub enum Edge {
     /// A link with a transmitter of its own.
     Link(Link),

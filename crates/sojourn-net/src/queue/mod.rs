@@ -155,6 +155,7 @@ pub trait Registered: QueueDiscipline + Sized + 'static {
 }
 
 /// A queue discipline as links hold it; the most frequent ones are dispatched statically.
+#[repr(u8)] // a tag of its own: links look at it several times per packet
 pub enum Discipline {
     /// A drop-tail queue.
     Fifo(fifo::Fifo),

@@ -46,6 +46,9 @@ use crate::units::{Span, Time};
 use bucket::Policer;
 use pipe::Pipe;
 
+/// Arrivals after which a link gives back room.
+const FITTED: u64 = 4096;
+
 /// A link in one direction.
 pub struct Link {
     /// Drops packets that exceed a rate, before the queue.
@@ -107,6 +110,9 @@ impl Link {
         let arrived = self.pipe.pop(now, packet);
         if arrived {
             self.arrived.add(packet);
+            if self.arrived.packets.is_multiple_of(FITTED) {
+                self.pipe.fit();
+            }
         }
         arrived
     }

@@ -9,6 +9,9 @@ use crate::record::live::Tap;
 use crate::ring::push;
 use crate::units::{Span, Time};
 
+/// Room for so many times the packets in flight is too much.
+const SPARE: usize = 4;
+
 /// A propagation delay, fixed unless there is a variation.
 #[derive(Debug)]
 pub(super) struct Pipe {
@@ -115,9 +118,39 @@ impl Pipe {
         true
     }
 
+    /// Gives back most room that it does not need: all of a ring is used in turn, whatever is in it, and the
+    /// ring of a pipe that a thousand flows once filled at their start displaces their state from the cache.
+    #[cold]
+    pub(super) fn fit(&mut self) {
+        if self.packets.capacity() > SPARE * self.packets.len() {
+            self.packets.shrink_to(SPARE / 2 * self.packets.len());
+        }
+    }
+
     pub(super) fn held(&self) -> Backlog {
         let mut held = Backlog::default();
         self.packets.iter().for_each(|(_, packet)| held.add(packet));
         held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_that_is_not_needed_is_given_back() {
+        let (mut pipe, mut packet) = (Pipe::new(Span::ZERO, None), Packet::default());
+        for index in 0..1000 {
+            pipe.push(Time::from_nanos(index), &Packet { index: index as u32, ..packet });
+        }
+        (0..990).for_each(|_| assert!(pipe.pop(Time::NEVER, &mut packet)));
+        pipe.fit();
+        assert!((10..=40).contains(&pipe.packets.capacity()), "{}", pipe.packets.capacity());
+        for index in 990..1000 {
+            assert_eq!(pipe.next_arrival(), Some(Time::from_nanos(index)));
+            assert!(pipe.pop(Time::NEVER, &mut packet) && u64::from(packet.index) == index);
+        }
+        assert_eq!(pipe.next_arrival(), None);
     }
 }

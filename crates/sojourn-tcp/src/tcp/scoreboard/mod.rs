@@ -23,6 +23,8 @@ pub(super) use segment::{Marks, Segment};
 
 /// No segment.
 const NONE: u32 = u32::MAX;
+/// Least room, in segments.
+const LEAST: u32 = 4;
 
 /// Segments that left the scoreboard together, fresh and in the order in which they were sent.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +146,7 @@ impl Scoreboard {
         limited: bool,
     ) -> u32 {
         if self.packets_out() > self.mask {
-            self.grow();
+            self.resize(2 * (self.mask + 1));
         }
         let seq = self.next;
         self.next += 1;
@@ -157,9 +159,16 @@ impl Scoreboard {
         seq
     }
 
+    /// Gives back room that the window no longer needs.
+    pub(super) fn fit(&mut self) {
+        let capacity = (2 * self.packets_out()).next_power_of_two().max(LEAST);
+        if capacity <= self.mask {
+            self.resize(capacity);
+        }
+    }
+
     #[cold]
-    fn grow(&mut self) {
-        let capacity = 2 * (self.mask + 1);
+    fn resize(&mut self, capacity: u32) {
         let mut ring = vec![Segment::default(); capacity as usize];
         for seq in self.una..self.next {
             ring[(seq & (capacity - 1)) as usize] = *self.segment(seq);

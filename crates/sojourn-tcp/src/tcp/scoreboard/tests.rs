@@ -119,3 +119,15 @@ fn a_run_is_popped_as_its_segments_are() {
     sack(&mut sacked, 2, 3);
     assert!(sacked.pop_run(3).is_none() && sacked.pop_run(2).is_some());
 }
+
+#[test]
+fn room_that_is_not_needed_is_given_back() {
+    let mut board = board(40);
+    (1..=37).for_each(|_| _ = board.pop_acked());
+    assert_eq!(board.ring.len(), 64);
+    board.fit();
+    assert_eq!((board.ring.len(), board.packets_out()), (8, 3));
+    (0..10).for_each(|_| _ = board.push(1000, Time::ZERO, Snapshot::default(), false));
+    assert_eq!((board.ring.len(), board.oldest()), (16, Some(38)));
+    assert_eq!(board.pop_run(51).map(|run| run.bytes), Some(3 * 1448 + 10 * 1000));
+}

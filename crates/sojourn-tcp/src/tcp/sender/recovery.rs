@@ -231,6 +231,7 @@ impl Sender {
 
     /// The reduction is complete: the window is the threshold (Linux `tcp_end_cwnd_reduction`).
     pub(super) fn end_reduction(&mut self, now: Time) {
+        self.board.fit();
         if self.decision.owns_recovery {
             return;
         }
