@@ -19,6 +19,8 @@ use crate::units::{Span, Time};
 const FIRST_WINDOW: u64 = 65_160;
 /// Initial receive buffer (`tcp_rmem[1]`).
 const FIRST_BUFFER: u64 = 131_072;
+/// With segments of less payload the window does not grow (`tcp_event_data_recv`).
+const LEAST_PAYLOAD: u16 = 128;
 /// A window is closed when this power of two is more than its share that is free.
 const LEAST_FREE: u32 = 4;
 /// Segments that the application is assumed to read in the first round trip (`TCP_INIT_CWND`).
@@ -47,6 +49,8 @@ pub(super) struct Autotune {
     sated: u64,
     /// The advertised window is rounded up to multiples of this (`rcv_wscale`).
     unit: u64,
+    /// By so much it grows with each segment.
+    step: u64,
     /// Share of that memory that is advertised.
     share: f64,
     limit: u64,
@@ -63,6 +67,8 @@ pub(super) struct Autotune {
     timestamp: Span,
     /// The timestamp echoed by the last segment, in units of that.
     last_echo: Option<u64>,
+    /// Where a window that was advertised ends, and when it began.
+    window_began: Option<(u64, Time)>,
     /// Eight times the smoothed round-trip time, in microseconds.
     rtt: Option<u64>,
 }
@@ -95,6 +101,7 @@ impl Autotune {
             allowed: 0,
             buffer: 0,
             sated: u64::MAX,
+            step: 2 * u64::from(mss),
             unit: if announced.is_none() { unit(profile) } else { 1 },
             share: profile.window_share,
             limit,
@@ -105,6 +112,7 @@ impl Autotune {
             round_began: Time::ZERO,
             timestamp: if exact { profile.timestamp } else { Span::from_micros(1) },
             last_echo: None,
+            window_began: None,
             rtt: None,
         };
         tune.allow(first.max(share(FIRST_BUFFER).min(limit)));
@@ -171,13 +179,16 @@ impl Autotune {
     }
 
     /// A segment echoes the timestamp `echo`: its first arrival is an RTT sample at the resolution
-    /// of timestamps (Linux `tcp_rcv_rtt_measure_ts`). A lower sample replaces the estimate, a
+    /// of timestamps, if its `payload` is that of a full one (Linux `tcp_rcv_rtt_measure_ts`). A lower sample replaces the estimate, a
     /// higher one is smoothed (`tcp_rcv_rtt_update`).
     #[inline]
-    pub(super) fn on_echo(&mut self, now: Time, echo: Time) {
+    pub(super) fn on_echo(&mut self, now: Time, echo: Time, payload: u16) {
         let unit = self.timestamp.as_nanos();
         let echoed = echo.as_nanos() / unit;
         if self.last_echo.replace(echoed) == Some(echoed) && self.exact {
+            return;
+        }
+        if self.exact && 2 * u64::from(payload) < self.step {
             return;
         }
         let elapsed = (now.as_nanos() / unit).saturating_sub(echoed);
@@ -188,7 +199,25 @@ impl Autotune {
         }
     }
 
-    /// A segment of `payload` bytes arrived, and `memory` bytes of the buffer are in use; returns
+    /// A segment in order has arrived, up to stream offset `next`: as long as a whole advertised window
+    /// takes is a sample, too, if it is the lowest (Linux `tcp_rcv_rtt_measure`). The last one is of
+    /// `window` bytes.
+    #[inline]
+    pub(super) fn on_advance(&mut self, now: Time, next: u64, window: u64) {
+        if !self.exact || self.announced.is_some() {
+            return;
+        }
+        if let Some((end, began)) = self.window_began {
+            if next < end {
+                return;
+            }
+            let sample = 8 * now.since(began).as_micros().max(1);
+            self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt.min(sample)));
+        }
+        self.window_began = Some((next + window, now));
+    }
+
+    /// A segment of `payload` bytes arrived, whose size does not decide by how much the window grows, and `memory` bytes of the buffer are in use; returns
     /// whether the window has grown (Linux `tcp_grow_window`).
     #[inline]
     pub(super) fn on_segment(&mut self, payload: u16, memory: u64) -> bool {
@@ -199,10 +228,10 @@ impl Autotune {
             true => (self.buffer.saturating_sub(memory) as f64 * self.share) as u64,
             false => self.allowed,
         };
-        let grows = self.window < free;
+        let grows = self.window < free && payload >= LEAST_PAYLOAD;
         if grows {
-            self.window = (self.window + 2 * u64::from(payload)).min(free);
-        } else {
+            self.window = (self.window + self.step).min(free);
+        } else if self.window >= free {
             self.sated = memory;
         }
         grows
@@ -262,7 +291,7 @@ mod tests {
     /// The window announced and whether it still grows, after a second of 1 ms rounds that become
     /// longer and longer.
     fn after_a_second(mut tune: Autotune) -> (u32, bool) {
-        tune.on_echo(Time::ZERO + Span::from_millis(1), Time::ZERO);
+        tune.on_echo(Time::ZERO + Span::from_millis(1), Time::ZERO, 1448);
         for ms in 1..1000 {
             round(&mut tune, ms);
         }
@@ -273,7 +302,7 @@ mod tests {
     #[test]
     fn follows_slow_start_as_linux() {
         let mut tune = tune("linux-6", BufferSize::Stack);
-        tune.on_echo(Time::ZERO + Span::from_millis(60), Time::ZERO);
+        tune.on_echo(Time::ZERO + Span::from_millis(60), Time::ZERO, 1448);
         let mut now = Time::ZERO;
         let mut reached = vec![];
         for doubling in 0..5 {
@@ -296,14 +325,26 @@ mod tests {
     fn echoes_are_samples_at_the_resolution_of_timestamps() {
         let at = |micros| Time::ZERO + Span::from_micros(micros);
         let mut tune = tune("linux-6", BufferSize::Stack);
-        tune.on_echo(at(40_900), at(100));
+        tune.on_echo(at(40_900), at(100), 1448);
         assert_eq!(tune.rtt(), Some(Span::from_millis(40)));
-        tune.on_echo(at(90_000), at(900));
+        tune.on_echo(at(90_000), at(900), 1448);
         assert_eq!(tune.rtt(), Some(Span::from_millis(40)), "the same millisecond's echo");
-        tune.on_echo(at(57_000), at(9_000));
+        tune.on_echo(at(57_000), at(9_000), 1448);
         assert_eq!(tune.rtt(), Some(Span::from_millis(41)));
-        tune.on_echo(at(60_000), at(21_000));
+        tune.on_echo(at(60_000), at(21_000), 1448);
         assert_eq!(tune.rtt(), Some(Span::from_millis(39)));
+    }
+
+    /// `tcp_rcv_rtt_measure`: a window that is filled sooner than the estimate says.
+    #[test]
+    fn a_whole_window_is_a_sample_if_it_is_the_lowest() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let mut tune = tune("linux-6", BufferSize::Stack);
+        tune.on_echo(at(40), at(0), 1448);
+        for (now, next, rtt) in [(50, 1, 40), (60, 1000, 40), (70, 1001, 20), (100, 2001, 20)] {
+            tune.on_advance(at(now), next, 1000);
+            assert_eq!(tune.rtt(), Some(Span::from_millis(rtt)), "{now}");
+        }
     }
 
     /// 2^25 bytes take 10 bits more than 15, and 65,536 is the first multiple.
@@ -345,7 +386,7 @@ mod tests {
     #[test]
     fn a_filled_hole_counts_for_the_next_round() {
         let mut tune = tune("linux-6", BufferSize::Stack);
-        tune.on_echo(Time::ZERO + Span::from_millis(40), Time::ZERO);
+        tune.on_echo(Time::ZERO + Span::from_millis(40), Time::ZERO, 1448);
         let allowed = tune.allowed;
         let later = |ms| Time::ZERO + Span::from_millis(ms);
         tune.on_read(later(50), 400 * 1448, 17 * 1448, 0);
@@ -371,7 +412,7 @@ mod tests {
     fn growth_ends_at_the_stacks_maximum() {
         for buffer in [BufferSize::Auto, BufferSize::Bytes(1 << 40), BufferSize::Stack] {
             let mut tune = tune("linux-5.1", buffer);
-            tune.on_echo(Time::ZERO + Span::from_millis(1), Time::ZERO);
+            tune.on_echo(Time::ZERO + Span::from_millis(1), Time::ZERO, 1448);
             for ms in 1..2000 {
                 round(&mut tune, ms);
             }

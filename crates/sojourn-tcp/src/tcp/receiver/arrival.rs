@@ -86,7 +86,7 @@ impl Receiver {
 
     fn measure_arrival(&mut self, now: Time, ecn: Ecn, segment: &TcpSegment) {
         if segment.echo > Time::ZERO {
-            self.tune.on_echo(now, segment.echo);
+            self.tune.on_echo(now, segment.echo, segment.payload);
         }
         if let Some(last) = self.last_arrival {
             let gap = now.since(last);
@@ -95,6 +95,8 @@ impl Receiver {
         }
         self.last_arrival = Some(now);
         if segment.seq == self.queue.next() {
+            let next = self.received.in_order_bytes + u64::from(segment.payload);
+            self.tune.on_advance(now, next, self.offered.window());
             let rtt = self.handshake_rtt.unwrap_or_default();
             let silence = self.last_in_order.replace(now).map(|last| now.since(last));
             if silence.is_some_and(|silence| silence > rtt + LONG_SILENCE.max(rtt * 2)) {

@@ -66,6 +66,8 @@ pub struct Receiver {
     hole: u32,
     /// When the timer of a delayed ACK fires, which no ACK stops.
     delay_ends: Time,
+    /// The timestamp of the next ACK, if it is not the time.
+    stamp: Option<Time>,
     tune: Autotune,
     offered: Offered,
     /// Data that waits for the application, if that does not read at once.
@@ -102,6 +104,7 @@ impl Receiver {
             sacks_at_hole: 0,
             hole: 0,
             delay_ends: Time::ZERO,
+            stamp: None,
             offered: Offered::new(tune.window()),
             tune,
             unread: None,
@@ -186,8 +189,9 @@ impl Receiver {
     }
 
     /// Fields of any ACK sent now.
-    fn ack(&self, now: Time, window: u32) -> TcpAck {
-        TcpAck { window, sent_at: now, echo: self.timestamp, ..TcpAck::default() }
+    fn ack(&mut self, now: Time, window: u32) -> TcpAck {
+        let sent_at = self.stamp.take().unwrap_or(now);
+        TcpAck { window, sent_at, echo: self.timestamp, ..TcpAck::default() }
     }
 
     /// The handshake's window.
@@ -253,6 +257,7 @@ impl Endpoint for Receiver {
             self.due = Due::SynAck;
         } else if self.next_timeout().is_some_and(|at| at <= now) {
             self.due = Due::Now;
+            self.stamp = self.stale_stamp(now);
         }
     }
 

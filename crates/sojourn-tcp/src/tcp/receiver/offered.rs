@@ -24,6 +24,11 @@ impl Offered {
         Offered { window, edge: window, unread: None }
     }
 
+    /// Bytes that were advertised last.
+    pub(super) fn window(&self) -> u64 {
+        self.window
+    }
+
     /// Whether a window does not shrink the last one.
     pub(super) fn admits(&self, choice: Choice) -> bool {
         u64::from(choice.window) >= self.window

@@ -99,6 +99,15 @@ impl Receiver {
         }
     }
 
+    /// The timestamp of an ACK for which a timer fires now: the timer of held SACKs does not look at the
+    /// clock, as that of delayed ACKs does (`tcp_compressed_ack_kick`, `tcp_delack_timer_handler`).
+    pub(super) fn stale_stamp(&self, now: Time) -> Option<Time> {
+        let held = self.init.profile.tunes_exactly
+            && self.compressed_at.is_some_and(|at| at <= now)
+            && self.delay_ends != now;
+        self.last_arrival.filter(|_| held)
+    }
+
     /// The ACK that is due, after which the application reads.
     pub(super) fn due_acknowledgment(&mut self, now: Time) -> Packet {
         let precedes = self.offered.precedes_reading();

@@ -249,7 +249,8 @@ impl Sender {
             self.prr.on_sent(1);
         }
         if self.pacer.rate().is_some() {
-            let burst = again.unwrap_or(self.burst.batch + 1);
+            let one = if self.init.offload { self.burst.batch + 1 } else { 1 };
+            let burst = again.unwrap_or(one);
             self.pacer.on_sent(now, payload, burst, self.counters.sent.sent_packets);
         }
         self.counters.sent.sent_packets += 1;
