@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 
 import sojourn
+from captures import blocks, packets
 from sojourn import data
 from sojourn.backends import overlay, sim
+from sojourn.difference import difference
+from sojourn.difference.sides import of_run
 from sojourn.errors import ScenarioError
+from sojourn.measured import Measured
 from sojourn.reproduction.paper import Request
 from sojourn.scenario import Document, read, validated
 from sojourn_reproductions.gnat2021.overlay.experiments import EXPERIMENTS
 from sojourn_reproductions.gnat2021.overlay.runs import delay, document, goodput
+
+#: The kind of a pcapng block that describes an interface.
+_INTERFACE = 1
 
 
 def triangle(**changes: Any) -> Document:
@@ -33,7 +41,7 @@ def test_nodes_give_the_tables_of_the_simulator() -> None:
 
     One flow has no service: it is simulated on the links of the others.
     """
-    scenario = triangle()
+    scenario = triangle(record=["packets", "pcap"])
     plain = {key: value for key, value in scenario["flows"][0].items() if key != "service"}
     scenario["flows"].append(plain)
     simulated, run = sojourn.run(scenario), sojourn.run(scenario, backend="overlay")
@@ -50,6 +58,28 @@ def test_nodes_give_the_tables_of_the_simulator() -> None:
     assert all(samples["delivered_packets"].sum(axis=0) > 0)
     nodes = run.data.tables["node_samples"]
     assert min(sum(nodes["sent_packets"][place::3]) for place in range(3)) > 0
+    _assert_recorded_alike(simulated, run)
+
+
+def _assert_recorded_alike(simulated: Measured, run: Measured) -> None:
+    """What nodes send is numbered alike on each link, and the first packets are the same."""
+    begins = [_begins(one) for one in (simulated, run)]
+    assert begins[0] == begins[1]
+    assert len(begins[0]) == 6
+    parted = difference(*(of_run(one) for one in (simulated, run)), tolerance=0.05)
+    assert parted is None or parted.parting.time > 0
+    files = [one.record.files["packets.pcapng"] for one in (simulated, run)]
+    kinds, others = ([kind for kind, _ in blocks(file)] for file in files)
+    assert kinds.count(_INTERFACE) == others.count(_INTERFACE)
+    near = kinds.count(_INTERFACE) - 3 * len(begins[0])
+    assert all(len(list(packets(files[1], near + 3 * link))) > 0 for link in range(6))
+
+
+def _begins(run: Measured) -> list[tuple[Any, ...]]:
+    """The first packet that goes over each link from a node to another, without its time."""
+    rows = run.record.scan("packets").filter(event="enqueue").filter(pl.col("flow") > 1 << 31)
+    first = rows.group_by("link", "flow").agg(pl.col("index", "size").first())
+    return first.sort("link").collect().rows()
 
 
 @pytest.mark.long
@@ -81,7 +111,7 @@ def _plain() -> Document:
     ("scenario", "told"),
     [
         (_plain(), r"topology\.nodes: has no overlay node.*kind = \"overlay\""),
-        (triangle(record=["queue"]), r"record: queue given.*leave it out, or use --backend sim"),
+        (triangle(record=["cc"]), r"record: cc given.*there are: queue, packets, pcap"),
     ],
     ids=["no overlay node", "record"],
 )

@@ -342,7 +342,9 @@ def run_live(
     record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
 ) -> dict[str, Any]: ...
 def run_overlay(
-    scenario: str, progress: Callable[[float], object] | None = None
+    scenario: str,
+    progress: Callable[[float], object] | None = None,
+    record: Callable[[str, dict[str, Any], list[str | None]], object] | None = None,
 ) -> dict[str, Any]: ...
 def run_kernel(
     scenario: str,

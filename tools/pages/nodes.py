@@ -99,7 +99,7 @@ def gains(run: Run, repetitions: int) -> Iterator[kept.Measured]:
                 ("overlay", nodes, canonical),
                 ("plain", without, plain(canonical)),
             ):
-                _tell(case, backend_name, repetition)
+                _tell(replace(case, run=name), backend_name, repetition)
                 data = run(backend_name, made)
                 for phase in case.phases:
                     got = rows[phase.name].setdefault(f"{side} {name}", [])
@@ -237,11 +237,9 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=5)
     repetitions = parser.parse_args().repetitions
     command = f"python -m tools.pages.nodes --repetitions {repetitions}"
-    tables = {
-        "runs": list(measured(_run, repetitions)),
-        "gains": list(gains(_run, repetitions)),
-    }
-    kept.store("nodes", command, tables)
+    # Each as soon as it is there: a run that fails later takes none of it along.
+    for table, of in {"runs": measured, "gains": gains}.items():
+        kept.store("nodes", command, {table: list(of(_run, repetitions))})
     kept.put("nodes", page())
 
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender as Channel, channel};
 use std::thread::{JoinHandle, spawn};
 
-use sojourn_net::record::capture::{Addresses, Capture, HostTap, Setup};
+use sojourn_net::record::capture::{Addresses, Capture, Headers, HostTap, Setup, Wire};
 use sojourn_net::record::live::{Batch, Log, Sink, Watch};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::capture_setup;
@@ -26,6 +26,22 @@ fn interfaces(table: &HostTable) -> Vec<(String, Addresses)> {
         (name.clone(), Addresses { v4: host.v4, v6: Some(host.v6) })
     };
     own.chain(table.hosts.iter().map(host)).collect()
+}
+
+/// Passes what the scenario asks for to `sink`: a capture as `setup` says, with the backend's name,
+/// written by `wire`.
+fn log(
+    scenario: &Scenario,
+    sink: Sink,
+    (setup, backend): (Setup, &str),
+    wire: Box<dyn Wire>,
+) -> Log {
+    let log = Log::new(&scenario.record, sink);
+    if !scenario.record.contains(&Recorded::Pcap) {
+        return log;
+    }
+    let comment = format!("{}, {backend}", setup.comment);
+    log.capturing(Setup { comment, ..setup }, wire)
 }
 
 /// Where the record of a run goes, if there is one, and the packets that a capture reads.
@@ -50,6 +66,16 @@ impl Record {
         Record::of((scenario, "live"), sink, aside, &HostTable::default())
     }
 
+    /// That of the links between nodes in real time. What passes them is sealed: a capture has of it
+    /// what it has of a simulation, without the contents.
+    pub(crate) fn between_nodes(scenario: &Scenario, sink: Option<Sink>) -> Self {
+        let (sink, aside) = sink.map(Aside::begin).unzip();
+        let setup = capture_setup(scenario);
+        let log =
+            sink.map(|sink| log(scenario, sink, (setup, "overlay"), Box::<Headers>::default()));
+        Record { log, kept: Kept::default(), hosts: Vec::new(), _aside: aside }
+    }
+
     fn of(
         (scenario, backend): (&Scenario, &str),
         sink: Option<Sink>,
@@ -59,13 +85,8 @@ impl Record {
         let (kept, hosts) = (Kept::default(), interfaces(hosts));
         let names = hosts.iter().map(|(name, _)| name.clone()).collect();
         let log = sink.map(|sink| {
-            let log = Log::new(&scenario.record, sink);
-            if !scenario.record.contains(&Recorded::Pcap) {
-                return log;
-            }
-            let setup = capture_setup(scenario);
-            let comment = format!("{}, {backend}", setup.comment);
-            log.capturing(Setup { comment, hosts, ..setup }, Box::new(Written::of(kept.clone())))
+            let setup = Setup { hosts, ..capture_setup(scenario) };
+            log(scenario, sink, (setup, backend), Box::new(Written::of(kept.clone())))
         });
         Record { log, kept, hosts: names, _aside: aside }
     }

@@ -7,28 +7,30 @@ use pyo3::types::PyDict;
 use crate::error::scenario_error;
 
 /// Runs a scenario (JSON) on its overlay nodes, as programs that the scenario's links join. Returns the
-/// same as `run_live`.
+/// same as `run_live`; `record`, if given, is called as there.
 #[cfg(all(target_os = "linux", feature = "wings"))]
 #[pyfunction]
-#[pyo3(signature = (scenario, progress=None))]
+#[pyo3(signature = (scenario, progress=None, record=None))]
 pub(crate) fn run_overlay<'py>(
     py: Python<'py>,
     scenario: &str,
     progress: Option<&Bound<'py, PyAny>>,
+    record: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    nodes::run(py, scenario, progress)
+    nodes::run(py, scenario, progress, record)
 }
 
 /// Such runs need Linux, and GNAT.
 #[cfg(not(all(target_os = "linux", feature = "wings")))]
 #[pyfunction]
-#[pyo3(signature = (scenario, progress=None))]
+#[pyo3(signature = (scenario, progress=None, record=None))]
 pub(crate) fn run_overlay<'py>(
     py: Python<'py>,
     scenario: &str,
     progress: Option<&Bound<'py, PyAny>>,
+    record: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let _ = (scenario, progress);
+    let _ = (scenario, progress, record);
     let message = "overlay nodes run on Linux, in packages that have GNAT; the simulator runs here: \
                    --backend sim";
     Err(scenario_error(py, &sojourn_base::error::FieldError::new("backend", message)))
@@ -51,19 +53,22 @@ mod nodes {
 
     use crate::live::linux::{to_columns, to_exception, wait};
     use crate::parse;
-    use crate::record::Failure;
+    use crate::record::{Failure, sink};
 
     pub(super) fn run<'py>(
         py: Python<'py>,
         scenario: &str,
         progress: Option<&Bound<'py, PyAny>>,
+        record: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let scenario = parse(py, scenario)?;
         let members = members(&scenario).map_err(|error| to_exception(py, &error.into()))?;
         let mut network = scenario.network();
         network["nodes"] = members.names.clone().into();
-        let live = Live::overlay(&scenario, members);
-        let (outcome, quality) = wait(py, live, progress, &Failure::default())?;
+        let failure = Failure::default();
+        let sink = record.map(|record| sink(record, &failure));
+        let live = Live::overlay(&scenario, members, sink);
+        let (outcome, quality) = wait(py, live, progress, &failure)?;
         to_columns(py, outcome, &network.to_string(), &quality)
     }
 

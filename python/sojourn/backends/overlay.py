@@ -17,6 +17,7 @@ from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
 from sojourn.origin import Origin
+from sojourn.record import Add, recorded
 from sojourn.scenario import Document, Scenario
 
 name = "overlay"
@@ -53,10 +54,12 @@ def run(
         ScenarioError: if it asks for what nodes by themselves or the machine do not have.
 
     """
-    refuse(scenario.canonical)
-    data, timing, quality = _run(scenario.canonical, progress)
+    canonical = scenario.canonical
+    refuse(canonical)
+    made, record = recorded(canonical, spool, lambda add: _run(canonical, progress, add))
+    data, timing, quality = made
     origin: Origin = {**key(repetition), "quality": quality}
-    return Measured(scenario, data, timing, None, origin)
+    return Measured(scenario, data, timing, record, origin)
 
 
 def measure(
@@ -83,9 +86,11 @@ def alone(canonical: Document) -> Alone:
     return real_time.alone(canonical, _run)
 
 
-def _run(canonical: Document, progress: Progress | None = None) -> real_time.Made:
+def _run(
+    canonical: Document, progress: Progress | None = None, record: Add | None = None
+) -> real_time.Made:
     def nodes() -> dict[str, object]:
         with lacking.told():
-            return _internal.run_overlay(json.dumps(canonical), progress or go_on)
+            return _internal.run_overlay(json.dumps(canonical), progress or go_on, record)
 
     return real_time.gathered(canonical, nodes, alone(canonical))

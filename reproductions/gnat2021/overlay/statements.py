@@ -87,7 +87,8 @@ def _is_of(flows: str, group: str) -> bool:
 def _gain(part: str, least: float, rows: Sequence[Row]) -> Finding:
     part = f"phase={part} flows=test"
     got, bare = (max(measured(rows, TABLE, "4.1", c, part).values()) for c in (GOODPUT, PLAIN))
-    return Finding(got >= least * bare, f"{got:.2f} and {bare:.3f} Mbit/s: {got / bare:.3g} times")
+    times = f"{got / bare:.3g} times" if bare else "nothing without it"
+    return Finding(got >= least * bare, f"{got:.2f} and {bare:.3f} Mbit/s: {times}")
 
 
 class _Ratio(NamedTuple):

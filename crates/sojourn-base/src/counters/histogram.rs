@@ -21,6 +21,7 @@ pub struct Histogram {
     noted: [u16; NOTED],
 }
 
+#[inline]
 fn bucket(ns: u64) -> usize {
     if ns < SUB_BUCKETS {
         return ns as usize;

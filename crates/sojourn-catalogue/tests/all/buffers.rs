@@ -121,5 +121,5 @@ fn bbr_leaves_startup_behind_a_send_buffer_that_grows() {
                 queue = { kind = \"fifo\", limit = \"533 packets\" }";
     let outcome = run(&scenario(10, "160 ms", path, "cca = \"bbr\"\nsend_buffer = \"stack\""));
     let again = total(&outcome.flow_samples, "retransmissions");
-    assert!(again < 5_000.0, "{again}: 11,298 in STARTUP all along");
+    assert!(again < 6_000.0, "{again}: 4,810 in Linux 6.12, 11,298 in STARTUP all along");
 }

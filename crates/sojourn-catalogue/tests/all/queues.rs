@@ -249,7 +249,8 @@ fn prague_and_classic_flows_share_dualpi2() {
 }
 
 /// One flow of each at 100 Mbit/s and 25 ms misses that factor, because its sawtooth swings p': by
-/// less with a quarter of the gains, and then it keeps to it.
+/// less with a quarter of the gains, and then it keeps to it. Until timers fired on ticks and SACKs
+/// were spaced by the handshake's RTT (2026-11-26) it was below 1.4 there; since then Reno has 1.42.
 #[test]
 fn single_flows_at_100_mbps_share_dualpi2_as_far_as_p_is_at_rest() {
     let calm = "{ kind = \"dualpi2\", alpha = 0.04, beta = 0.8 }";
@@ -260,15 +261,16 @@ fn single_flows_at_100_mbps_share_dualpi2_as_far_as_p_is_at_rest() {
         };
         let (default, calm) = (ratio("\"dualpi2\""), ratio(calm));
         assert!((1.45..1.7).contains(&default), "{classic}: {default}");
-        assert!((1.0..1.4).contains(&calm), "{classic}: {calm}");
+        assert!((1.0..1.5).contains(&calm) && calm < default, "{classic}: {calm}");
     }
 }
 
 /// Given the marks they get, flows have the windows of their laws, and the coupling gives the
-/// marks: p_C = (p_L / 2)^2 as far as p' is at rest, and more on average when it swings.
+/// marks: p_C = (p_L / 2)^2 as far as p' is at rest, and more on average when it swings (1.5 to 2.2
+/// times until timers fired on ticks, 2026-11-26; 1.47 since).
 #[test]
 fn shares_in_dualpi2_are_those_of_the_marks() {
-    for (count, swing) in [(5, 1.0..1.2), (1, 1.5..2.2)] {
+    for (count, swing) in [(5, 1.0..1.2), (1, 1.4..2.2)] {
         let [prague, reno] = in_dualpi2("reno", count, 100, 1);
         let sqrt_law = reno.window * reno.marked.sqrt();
         assert!((sqrt_law / 1.31 - 1.0).abs() < 0.08, "{count}: {sqrt_law}");

@@ -1,5 +1,5 @@
-//! A flow that starts six seconds later does the same six seconds later: nothing counts time from the
-//! beginning of the run.
+//! A flow that starts later does the same later: nothing counts time from the beginning of the run
+//! but in steps of clocks.
 //!
 //! Over a FIFO, since the clocks of other disciplines run from the beginning, as those of their
 //! originals do; and without schedules.
@@ -16,25 +16,26 @@ use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::Simulation;
 use sojourn_sim::spec::{Cca, Stack};
 
-/// A whole number of every stack's clock ticks.
-const SHIFT_S: u64 = 6;
+/// A whole number of the steps in which every stack's timers count waits of up to four minutes: 4,096
+/// ticks of 1 or 4 ms.
+const SHIFT_MS: u64 = 16_384;
 const SECONDS: u64 = 4;
 
 /// Event of one packet: time in ns, link, flow, index, size, event and reason.
 type Row = (i64, String, i64, i64, i64, String, String);
 
-/// Events of the packets of `flows` that start after `start` seconds, with times counted from then.
+/// Events of the packets of `flows` that start after `start` milliseconds, with times counted from then.
 fn packets(flows: &Value, loss: &str, start: u64) -> Vec<Row> {
     let mut flows = flows.clone();
     for flow in flows.as_array_mut().unwrap() {
         let after = flow["start"].as_u64().unwrap_or(0);
-        flow["start"] = json!(format!("{} ms", after + 1000 * start));
+        flow["start"] = json!(format!("{} ms", after + start));
     }
     let bottleneck = json!({
         "rate": "10 Mbit/s", "loss": loss, "queue": { "kind": "fifo", "limit": "40 packets" },
     });
     let scenario = json!({
-        "duration": format!("{} s", SECONDS + start),
+        "duration": format!("{} ms", 1000 * SECONDS + start),
         "record": ["packets"],
         "topology": { "kind": "dumbbell", "bottleneck": bottleneck },
         "flows": flows,
@@ -45,7 +46,7 @@ fn packets(flows: &Value, loss: &str, start: u64) -> Vec<Row> {
         let Batch::Packets(batch) = batch else { return };
         let word = |number: u32| words[number as usize].to_string();
         let row = |i: usize| {
-            let time = (batch.time[i] * 1e9).round() as i64 - (start * 1_000_000_000) as i64;
+            let time = (batch.time[i] * 1e9).round() as i64 - (start * 1_000_000) as i64;
             let (link, event, reason) =
                 (word(batch.link[i]), word(batch.event[i]), word(batch.reason[i]));
             (time, link, batch.flow[i], batch.index[i], batch.size[i], event, reason)
@@ -62,14 +63,14 @@ fn packets(flows: &Value, loss: &str, start: u64) -> Vec<Row> {
 
 /// The first packet whose events differ when all flows start later, if any.
 fn first_difference(flows: &Value, loss: &str) -> Option<String> {
-    let [early, late] = [0, SHIFT_S].map(|start| packets(flows, loss, start));
+    let [early, late] = [0, SHIFT_MS].map(|start| packets(flows, loss, start));
     assert!(!early.is_empty());
     let end = SECONDS as i64 * 1_000_000_000;
     // At the very end one run may have reported events that the other had no time for.
     let rows = early.len().max(late.len());
     (0..rows).find_map(|i| {
         let (a, b) = (early.get(i), late.get(i));
-        (a != b && a.or(b).unwrap().0 < end).then(|| format!("at 0 s {a:?}, at 6 s {b:?}"))
+        (a != b && a.or(b).unwrap().0 < end).then(|| format!("at once {a:?}, later {b:?}"))
     })
 }
 

@@ -18,7 +18,7 @@ fn flows_that_no_node_carries_are_simulated_on_shared_links() {
     let mut counters = FlowCounters::default();
     assert!(parts.iter_mut().all(|part| part.report(1, &mut counters) == [false, false]));
     let mut surroundings = Surroundings::new(&scenario, None).unwrap();
-    let mut uncarried = Uncarried::new(&scenario, &mut surroundings).unwrap();
+    let mut uncarried = Uncarried::new(&scenario, &mut surroundings, None).unwrap();
     assert_eq!([0, 1].map(|flow| uncarried.has(flow)), [false, true]);
     let Surroundings { net, flows, .. } = surroundings;
     let (mut net, _) = net.links_alone();

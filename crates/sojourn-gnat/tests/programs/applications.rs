@@ -271,6 +271,7 @@ fn programs_use_the_overlay_as_they_are() {
     assert_eq!(nodes.start(1, "ask 239.1.1.1:7000 2").result(), "10.9.2.1:7000 10.9.3.1:7000");
     assert_eq!(all.result(), "whole");
     assert_eq!(nodes.start(1, "echo 10.9.2.1:81 1000").result(), "ConnectionReset");
+    assert_eq!(nodes.start(1, "echo 10.9.2.9:81 1000").result(), "ConnectionReset", "nobody");
 
     let mut all = nodes.start(1, "echo 10.9.2.1:8080 4000000");
     all.goes_on(2);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sojourn_base::packet::{FiveTuple, Packet, Route};
+use sojourn_base::packet::{FiveTuple, Header, Opaque, Packet, Route};
 use sojourn_base::units::{Span, Time};
 use sojourn_net::net::{Hosts, Network, Step};
 use sojourn_net::record::{FlowFacts, Outcome, Recorder};
@@ -42,7 +42,7 @@ pub(super) struct Between {
 
 /// A link from a member to another.
 struct Way {
-    /// What its next packet is, but for the size.
+    /// What its last packet was, but for the size.
     packet: Packet,
 }
 
@@ -70,7 +70,8 @@ impl Between {
             let tuple = FiveTuple { source, destination, ports: 0 };
             // The key of random draws, as in the simulator.
             let flow = u32::MAX - edge as u32;
-            let packet = Packet { flow, route: routes[edge], tuple, ..Packet::default() };
+            let header = Header::Opaque(Opaque::default());
+            let packet = Packet { flow, route: routes[edge], tuple, header, ..Packet::default() };
             ways.entry([from, to]).or_insert(Way { packet });
         }
         let (interval, end) = (scenario.sample_interval, Time::ZERO + scenario.duration);
@@ -142,9 +143,8 @@ impl Tap for Between {
         let to = usize::from(last).checked_sub(1)?;
         let Way { packet } = self.ways.get_mut(&[side, to])?;
         let size = (bytes.len() as u32).saturating_sub(self.sealing).max(UNDERLAY);
-        let entering = Packet { size, ..*packet };
         packet.index = packet.index.wrapping_add(1);
-        Some(entering)
+        Some(Packet { size, ..*packet })
     }
 
     fn leaves(&mut self, _: Time, packet: &Packet, _: &mut [u8]) -> usize {

@@ -25,8 +25,10 @@ use std::time::Instant;
 use sojourn_base::error::FieldError;
 use sojourn_base::units::Time;
 use sojourn_net::record::Outcome;
+use sojourn_net::record::live::Sink;
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::{Part, Surroundings, Uncarried};
+use sojourn_sim::spec::Recorded;
 
 use crate::background::{Live, Progress};
 use crate::clock::Clock;
@@ -34,6 +36,7 @@ use crate::drive::Loop;
 use crate::error::Error;
 use crate::punctual::Awake;
 use crate::quality::{Processors, Quality};
+use crate::recorded::Record;
 use between::Between;
 use driven::{Driven, Ended, Setting};
 use rows::Rows;
@@ -44,6 +47,8 @@ const PORT: u16 = 7100;
 const NETWORK: [u8; 3] = [10, 78, 0];
 /// As many members have addresses in it.
 const MOST: usize = 254;
+/// What can be recorded of the links between members.
+const RECORDED: [Recorded; 3] = [Recorded::Queue, Recorded::Packets, Recorded::Pcap];
 
 /// A node, in the thread that drives it.
 pub trait Member {
@@ -90,8 +95,8 @@ fn host(place: usize) -> [u8; 4] {
     [one, two, three, place as u8 + 1]
 }
 
-/// Refuses a scenario of which not all that is active are members, or of which more is asked than
-/// samples.
+/// Refuses a scenario of which not all that is active are members, or of which more is to be recorded
+/// than what happens on links.
 ///
 /// # Errors
 /// Names the field, and the remedy.
@@ -116,10 +121,11 @@ pub fn check(scenario: &Scenario, members: &[String]) -> Result<(), FieldError> 
         );
         return refused("topology.nodes", message);
     }
-    if let Some(kind) = scenario.record.first() {
+    if let Some(kind) = scenario.record.iter().find(|kind| !RECORDED.contains(kind)) {
+        let there = RECORDED.map(Recorded::name).join(", ");
         let message = format!(
-            "{} given; of nodes that run by themselves there are samples alone: leave it out, or \
-             use --backend sim",
+            "{} given; of the links between nodes that run by themselves there are: {there}; leave \
+             it out, or use --backend sim",
             kind.name()
         );
         return refused("record", message);
@@ -128,11 +134,17 @@ pub fn check(scenario: &Scenario, members: &[String]) -> Result<(), FieldError> 
 }
 
 impl Live<(Outcome, Quality)> {
-    /// Starts a run of a scenario, which has passed [`check`], on its members.
-    pub fn overlay(scenario: &Scenario, members: Members) -> Self {
+    /// Starts a run of a scenario, which has passed [`check`], on its members; `sink`, if given, receives
+    /// the records that it asks for.
+    pub fn overlay(scenario: &Scenario, members: Members, sink: Option<Sink>) -> Self {
         let end = Time::ZERO + scenario.duration;
         let scenario = scenario.clone();
-        Live::new(end, move |stop, progress| run(&scenario, members, &stop, progress))
+        Live::new(end, move |stop, progress| {
+            let record = Record::between_nodes(&scenario, sink);
+            let done = run(&scenario, members, &record, (&stop, progress))?;
+            record.finish();
+            Ok(done)
+        })
     }
 }
 
@@ -149,11 +161,11 @@ struct Started {
 fn run(
     scenario: &Scenario,
     members: Members,
-    stop: &Arc<AtomicBool>,
-    progress: &Progress,
+    record: &Record,
+    (stop, progress): (&Arc<AtomicBool>, &Progress),
 ) -> Result<(Outcome, Quality), Error> {
-    let mut surroundings = Surroundings::new(scenario, None)?;
-    let uncarried = Uncarried::new(scenario, &mut surroundings)?;
+    let mut surroundings = Surroundings::new(scenario, record.log())?;
+    let uncarried = Uncarried::new(scenario, &mut surroundings, record.log())?;
     let Surroundings { net, flows, recorder, recorded_links, .. } = surroundings;
     let (mut net, routes) = net.links_alone();
     let rows = Arc::new(Rows::of(scenario, flows.len(), members.names.len()));

@@ -94,6 +94,17 @@ impl Fifo {
         self.joined += u64::from(packet.joins_burst());
         push(&mut self.packets, offered);
     }
+
+    /// Copies the first packet to `packet` and removes it, if there is one.
+    #[inline(always)] // once per packet and link
+    pub(crate) fn give(&mut self, packet: &mut Packet) -> bool {
+        let Some(next) = self.packets.front() else { return false };
+        self.backlog.remove(next);
+        self.joined -= u64::from(next.joins_burst());
+        *packet = *next;
+        self.packets.pop_front();
+        true
+    }
 }
 
 impl QueueDiscipline for Fifo {
@@ -101,12 +112,9 @@ impl QueueDiscipline for Fifo {
         self.take(now, &packet, cx);
     }
 
-    #[inline(always)] // of most links
     fn dequeue(&mut self, _now: Time, _cx: &mut QueueContext<'_>) -> Option<Packet> {
-        let next = self.packets.front()?;
-        self.backlog.remove(next);
-        self.joined -= u64::from(next.joins_burst());
-        self.packets.pop_front()
+        let mut next = Packet::default();
+        self.give(&mut next).then_some(next)
     }
 
     fn backlog(&self) -> Backlog {

@@ -9,6 +9,7 @@ use crate::error::FieldError;
 use crate::net::{Hosts, Network, Step};
 use crate::packet::Packet;
 use crate::record::histogram::Histogram;
+use crate::record::live::Log;
 use crate::record::{FlowCounters, FlowFacts};
 use crate::scenario::Scenario;
 use crate::units::Time;
@@ -24,11 +25,16 @@ impl Uncarried {
     /// Numbers of timers from here on are none of theirs.
     pub const BEYOND: u32 = timer::BEYOND;
 
-    /// Those of a scenario, whose applications are taken out of `surroundings`.
+    /// Those of a scenario, whose applications are taken out of `surroundings`; `log` receives their
+    /// records.
     ///
     /// # Errors
     /// If an end cannot be built.
-    pub fn new(scenario: &Scenario, surroundings: &mut Surroundings) -> Result<Self, FieldError> {
+    pub fn new(
+        scenario: &Scenario,
+        surroundings: &mut Surroundings,
+        log: Option<&Log>,
+    ) -> Result<Self, FieldError> {
         const HERE: usize = 0;
         const THERE: usize = 1;
         let Surroundings { addresses, applications, flows: facts, .. } = surroundings;
@@ -46,7 +52,7 @@ impl Uncarried {
         let flows: Vec<bool> = (0..facts.len()).map(is_one).collect();
         let homes = |one: &bool| [if *one { HERE } else { THERE }; 2];
         let homes: Vec<usize> = flows.iter().flat_map(homes).collect();
-        let endpoints = build::endpoints(scenario, addresses, facts, None, None)?;
+        let endpoints = build::endpoints(scenario, addresses, facts, None, log)?;
         let applications = std::mem::take(applications).into_iter().map(Some).collect();
         let hosts = build::shared_out(endpoints, applications, &homes, 2).swap_remove(HERE);
         Ok(Uncarried { hosts, flows })

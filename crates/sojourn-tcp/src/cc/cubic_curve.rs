@@ -302,7 +302,7 @@ mod tests {
     /// With ticks of 4 ms the curve stands still for 4 ms.
     #[test]
     fn coarse_ticks_cut_the_time() {
-        let ticks = Ticks { hz: 250 };
+        let ticks = Ticks::per_second(250);
         let mut curve = CubicCurve::new(Settings { ticks, ..LINUX });
         curve.on_reduction(10_000);
         curve.update(Time::from_nanos(4_000_000), 7000, 1);

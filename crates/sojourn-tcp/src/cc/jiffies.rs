@@ -8,16 +8,23 @@ use crate::units::{Span, Time};
 pub struct Ticks {
     /// Ticks per second (`HZ`).
     pub hz: u64,
+    /// Length of one in nanoseconds: every ACK asks for the tick.
+    length: u64,
 }
 
 impl Ticks {
     /// Ticks of 1 ms.
-    pub const MILLISECONDS: Ticks = Ticks { hz: 1000 };
+    pub const MILLISECONDS: Ticks = Ticks::per_second(1000);
+
+    /// This many ticks per second.
+    pub const fn per_second(hz: u64) -> Self {
+        Ticks { hz, length: 1_000_000_000 / hz }
+    }
 
     /// Ticks of a stack's controls: 4 ms in `linux-4.9`, which is Ubuntu's, else 1 ms.
     pub fn of(stack: Stack) -> Self {
         match stack {
-            Stack::Linux49 => Ticks { hz: 250 },
+            Stack::Linux49 => Ticks::per_second(250),
             _ => Ticks::MILLISECONDS,
         }
     }
@@ -25,13 +32,12 @@ impl Ticks {
     /// Ticks since the start of the run.
     #[inline]
     pub fn at(self, now: Time) -> u64 {
-        now.as_nanos() / (1_000_000_000 / self.hz)
+        now.as_nanos() / self.length
     }
 
     /// The time of the latest tick.
     pub fn floor(self, now: Time) -> Time {
-        let tick = 1_000_000_000 / self.hz;
-        Time::from_nanos(now.as_nanos() / tick * tick)
+        Time::from_nanos(self.at(now) * self.length)
     }
 
     /// A span in ticks, rounded up as the kernel does.

@@ -153,6 +153,8 @@ impl Connection {
             if let Some(error) = self.socket.take_error()? {
                 return Err(error);
             }
+            // From now on it may be silent for as long as any connection.
+            SockRef::from(&self.socket).set_tcp_user_timeout(None)?;
             self.connects = false;
         }
         let more = self.send(flow, overlay)?;
@@ -216,5 +218,32 @@ fn blocks(error: io::Error) -> io::Result<bool> {
         ErrorKind::WouldBlock => Ok(true),
         ErrorKind::Interrupted => Ok(false),
         _ => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::ServiceSpec;
+    use crate::overlay::Opening;
+
+    #[test]
+    fn a_program_that_has_answered_may_be_silent() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        SockRef::from(&socket).set_tcp_user_timeout(Some(Duration::from_secs(1))).unwrap();
+        let overlay = Applications::new(vec![ServiceSpec::default()], 0, 7);
+        let flow = overlay.open(1, 0, &Opening { client: (1, 2), server: (3, 4) });
+        let mut connection = Connection::connecting(socket, 9);
+        let patience = |of: &Connection| SockRef::from(of.socket()).tcp_user_timeout().unwrap();
+        assert!(matches!(connection.drive(flow, &overlay), Went::Waits));
+        assert_eq!(patience(&connection), Some(Duration::from_secs(1)));
+        connection.happened(EpollFlags::EPOLLOUT);
+        connection.drive(flow, &overlay);
+        assert_eq!(patience(&connection), None);
     }
 }

@@ -35,7 +35,7 @@ use connection::Connection;
 use ip::{Ends, Head, IGMP, TCP};
 use nat::{PHANTOM, Table};
 use reach::{Group, Reach};
-use sockets::Sockets;
+use sockets::{Sockets, leads_to};
 use tun::Device;
 
 /// Packets that are taken from the device in one turn, so that neighbours are heard in between.
@@ -169,7 +169,7 @@ impl Programs {
         let [client, server] = [opening.client, opening.server]
             .map(|(address, port)| SocketAddrV4::new(Ipv4Addr::from_bits(address), port));
         let fits = self.reach.is_own(*server.ip()) && self.reach.member(*client.ip()).is_some();
-        if !fits || self.sockets.are_full() {
+        if !fits || self.sockets.are_full() || !leads_to(*server.ip()) {
             return false;
         }
         let port = self.table.add(Ends { from: server, to: client }, None, 0, now);

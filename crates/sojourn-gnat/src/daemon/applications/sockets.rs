@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
@@ -26,6 +26,8 @@ const WAITING: i32 = 1_024;
 /// Bytes that the kernel keeps of a connection in each direction, so that what a program has written is
 /// not far from what has been sent.
 const KEPT: usize = 128 << 10;
+/// How long a program that is asked may say nothing. The kernel would wait for two minutes.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Events that are told of at once.
 const EVENTS: usize = 256;
 /// What an event is of, if not of a connection.
@@ -103,6 +105,7 @@ impl Sockets {
     pub(super) fn connect(&mut self, flow: u32, port: u16) -> io::Result<()> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
         prepare(SockRef::from(&socket))?;
+        socket.set_tcp_user_timeout(Some(PATIENCE))?;
         socket.bind(&SocketAddrV4::new(*self.node.ip(), 0).into())?;
         match socket.connect(&SocketAddrV4::new(PHANTOM, port).into()) {
             Err(error) if error.raw_os_error() != Some(Errno::EINPROGRESS as i32) => Err(error),
@@ -174,6 +177,14 @@ impl Sockets {
         }
         !self.active.is_empty()
     }
+}
+
+/// Whether this machine has a way to an address; packets to another one vanish in it.
+pub(super) fn leads_to(address: Ipv4Addr) -> bool {
+    // What is connected without a connection only looks for its way.
+    const ANY: (Ipv4Addr, u16) = (Ipv4Addr::UNSPECIFIED, 0);
+    const DISCARD: u16 = 9;
+    UdpSocket::bind(ANY).and_then(|socket| socket.connect((address, DISCARD))).is_ok()
 }
 
 /// What a socket of the node is like from the beginning.

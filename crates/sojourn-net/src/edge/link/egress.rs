@@ -136,13 +136,11 @@ impl Egress {
     #[inline(always)] // once per packet
     fn draw(&mut self, now: Time, packet: &mut Packet) -> bool {
         let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
-        let drawn = dispatch!(&mut self.discipline, queue => match queue.dequeue(now, cx) {
-            Some(next) => {
-                *packet = next;
-                true
-            }
-            None => false,
-        });
+        let drawn = match &mut self.discipline {
+            Discipline::Fifo(queue) => queue.give(packet),
+            Discipline::Cake(queue) => put(queue.dequeue(now, cx), packet),
+            Discipline::Other(queue) => put(queue.dequeue(now, cx), packet),
+        };
         self.changed(now);
         if drawn {
             self.count_sojourn(now.since(packet.enqueued_at));
@@ -220,5 +218,17 @@ impl Egress {
     /// The warm-up is over: distributions are reset.
     pub fn end_warmup(&mut self) {
         self.sojourn.clear();
+    }
+}
+
+/// Moves a packet, if there is one, to `packet`.
+#[inline]
+fn put(next: Option<Packet>, packet: &mut Packet) -> bool {
+    match next {
+        Some(next) => {
+            *packet = next;
+            true
+        }
+        None => false,
     }
 }

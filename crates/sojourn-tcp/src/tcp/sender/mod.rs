@@ -228,7 +228,7 @@ impl Endpoint for Sender {
 
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
-        let timer = self.timer.map_or(Time::NEVER, |timer| timer.at);
+        let timer = self.timer.map_or(Time::NEVER, |timer| timer.at(self.profile));
         let paced = self.burst.blocked_until.unwrap_or(Time::NEVER);
         let control = self.cc.next_timer().unwrap_or(Time::NEVER);
         let next = timer.min(paced).min(control);

@@ -19,7 +19,7 @@ impl Sender {
     }
 
     fn set_timer(&mut self, now: Time, kind: TimerKind, wait: Span) {
-        self.timer = Some(Timer { kind, at: self.profile.fires(now, wait) });
+        self.timer = Some(Timer { kind, since: now, wait });
     }
 
     /// Until the timeout of the first outstanding segment is over, at least a microsecond.
@@ -103,7 +103,7 @@ impl Sender {
             self.update_pacing();
             self.burst.begin();
         }
-        let Some(timer) = self.timer.filter(|timer| timer.at <= now) else { return };
+        let Some(timer) = self.timer.filter(|timer| timer.at(self.profile) <= now) else { return };
         self.burst.begin();
         match timer.kind {
             _ if self.phase == Phase::SynSent => self.on_syn_timeout(),

@@ -1,6 +1,7 @@
 //! Timer of the sender, and the probes that it sends when the timer fires.
 
-use crate::units::Time;
+use crate::tcp::profile::Profile;
+use crate::units::{Span, Time};
 
 /// Purpose of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,11 +13,21 @@ pub(super) enum TimerKind {
     Persist,
 }
 
-/// The timer.
+/// The timer. An ACK mostly sets it several times: when it fires is computed when that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timer {
     pub kind: TimerKind,
-    pub at: Time,
+    /// When it was set, and for how long.
+    pub since: Time,
+    pub wait: Span,
+}
+
+impl Timer {
+    /// When it fires.
+    #[inline]
+    pub(super) fn at(&self, profile: &Profile) -> Time {
+        profile.fires(self.since, self.wait)
+    }
 }
 
 /// Packet that must be sent whatever the window is.
