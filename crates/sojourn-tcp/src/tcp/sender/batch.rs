@@ -23,7 +23,7 @@ const SOON: Span = Span::from_millis(1);
 
 /// Data that the windows permit to send now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Batch {
+enum Batch {
     /// This number of new segments as one.
     Send(u32),
     /// Nothing until the next ACK; whether the congestion window is the reason.
@@ -31,18 +31,43 @@ pub(super) enum Batch {
 }
 
 impl Sender {
+    /// Whether a new segment is sent as part of a large one.
+    #[inline]
+    pub(super) fn takes_from_batch(&mut self, now: Time) -> bool {
+        self.burst.joined = self.burst.batch > 0;
+        if !self.burst.joined && !self.begins_batch(now) {
+            return false;
+        }
+        let sends = self.next_payload(self.burst.joined) > 0 && !self.waits_for_more();
+        if sends {
+            self.burst.batch -= 1;
+        } else {
+            self.end_batch();
+        }
+        sends
+    }
+
+    /// Whether the next large segment may be sent now.
+    #[inline(never)]
+    fn begins_batch(&mut self, now: Time) -> bool {
+        self.make_room(now);
+        self.pacer.end_burst();
+        match self.next_batch(now) {
+            Batch::Send(segments) => self.burst.batch = segments,
+            Batch::Wait { cwnd_limited } => self.burst.waiting = cwnd_limited,
+        }
+        self.burst.batch > 0
+    }
+
     /// The next large segment. To be asked when the congestion window is not full.
-    pub(super) fn next_batch(&mut self, now: Time) -> Batch {
+    fn next_batch(&mut self, now: Time) -> Batch {
         let room = self.cwnd - self.board.in_flight();
         if !self.init.offload {
             return Batch::Send(room);
         }
         let mss = u64::from(self.init.mss);
-        let most = room.min((self.cwnd / 2).max(1));
-        if self.app.grows() {
-            let largest = u64::from(most.min(self.batch_size()));
-            self.app.memory().into_iter().for_each(|memory| memory.fill_head(largest * mss));
-        }
+        let most = self.most_at_once(room);
+        self.fill_head(most);
         let window = u64::from(room) * mss;
         let peer = self.peer_window.saturating_sub(self.outstanding_bytes);
         let allowed = window.min(peer);
@@ -61,6 +86,26 @@ impl Sender {
             return Batch::Wait { cwnd_limited: window < peer };
         }
         Batch::Send(largest.min(most))
+    }
+
+    /// Segments of a large one at most, when the congestion window has `room`.
+    fn most_at_once(&self, room: u32) -> u32 {
+        room.min((self.cwnd / 2).max(1))
+    }
+
+    /// Fills the buffer up that is sent from, before it is known whether it may be sent.
+    fn fill_head(&mut self, most: u32) {
+        if self.app.grows() {
+            let bytes = u64::from(most.min(self.batch_size()) * self.init.mss);
+            self.app.memory().into_iter().for_each(|memory| memory.fill_head(bytes));
+        }
+    }
+
+    /// A large segment has ended: what is sent later is another one, which is looked at now.
+    fn end_batch(&mut self) {
+        self.burst.batch = 0;
+        let room = self.cwnd.saturating_sub(self.board.in_flight());
+        self.fill_head(self.most_at_once(room));
     }
 
     /// Whether the little that the window allows may wait for more.
@@ -91,7 +136,8 @@ impl Sender {
 
     /// Payload of the next new segment that data and the receiver's window permit, 0 if there is none.
     /// A large segment (`joined`: its first one was sent) is cut where the window ends, also within a
-    /// segment, unless an earlier small one is not acknowledged (Linux `tcp_mss_split_point`).
+    /// segment, unless an earlier small one is not acknowledged and the application is not writing (Linux
+    /// `tcp_mss_split_point`).
     #[inline]
     pub(super) fn next_payload(&self, joined: bool) -> u32 {
         let payload = self.app.available(self.init.mss);
@@ -99,19 +145,19 @@ impl Sender {
         if u64::from(payload) <= room {
             return payload;
         }
-        let cuts =
-            joined && self.init.offload && !(self.init.nagle && self.small_end > self.board.una());
+        let waits = self.init.nagle && self.small_end > self.board.una() && !self.burst.pushed;
+        let cuts = joined && self.init.offload && !waits;
         if cuts { room as u32 } else { 0 }
     }
 
     /// Whether the next segment is small and waits for more, or for the ACK of an earlier small one
     /// (Linux `tcp_nagle_test`, `tcp_minshall_check`). The last one of all does not, nor the last that a
-    /// full send buffer has.
+    /// full send buffer has; if that grows, when it has just been filled (`tcp_push`: `TCP_NAGLE_PUSH`).
     pub(super) fn waits_for_more(&self) -> bool {
         self.init.nagle
             && self.small_end > self.board.una()
             && !self.app.ends_within(u64::from(self.init.mss))
-            && !self.app.is_full()
+            && (!self.app.is_full() || (self.app.grows() && !self.burst.pushed))
             && (1..self.init.mss).contains(&self.app.available(self.init.mss))
     }
 

@@ -1,7 +1,6 @@
 //! Output: choice and sending of the next segment (Linux `tcp_xmit_retransmit_queue`,
 //! `tcp_write_xmit`).
 
-use super::batch::Batch;
 use super::limits::Limit;
 use super::waits::{Probe, TimerKind};
 use super::{Phase, Sender};
@@ -18,13 +17,15 @@ pub(super) struct Burst {
     /// New segments sent in this stretch.
     pub sent: u32,
     /// New segments left of the large one that is being sent.
-    batch: u32,
+    pub batch: u32,
     /// Whether the segment being sent belongs to the large one of the segment before.
-    joined: bool,
+    pub joined: bool,
     /// The application is writing buffer by buffer, each of which is sent at once.
     pub written: bool,
+    /// The application is filling the send buffer: what can be is sent, however little (`TCP_NAGLE_PUSH`).
+    pub pushed: bool,
     /// The congestion window allows some segments, which wait for more.
-    waiting: bool,
+    pub waiting: bool,
     /// Pacing forbids sending until then.
     pub blocked_until: Option<Time>,
 }
@@ -145,31 +146,6 @@ impl Sender {
             return self.due_retransmission(now).map_or(Next::Nothing, Next::Again);
         }
         Next::Nothing
-    }
-
-    /// Whether a new segment is sent as part of a large one.
-    #[inline]
-    fn takes_from_batch(&mut self, now: Time) -> bool {
-        self.burst.joined = self.burst.batch > 0;
-        if !self.burst.joined && !self.begins_batch(now) {
-            return false;
-        }
-        let sends = self.next_payload(self.burst.joined) > 0 && !self.waits_for_more();
-        // What is sent after nothing is another large segment.
-        self.burst.batch = if sends { self.burst.batch - 1 } else { 0 };
-        sends
-    }
-
-    /// Whether the next large segment may be sent now.
-    #[inline(never)]
-    fn begins_batch(&mut self, now: Time) -> bool {
-        self.make_room(now);
-        self.pacer.end_burst();
-        match self.next_batch(now) {
-            Batch::Send(segments) => self.burst.batch = segments,
-            Batch::Wait { cwnd_limited } => self.burst.waiting = cwnd_limited,
-        }
-        self.burst.batch > 0
     }
 
     /// There must be new data.

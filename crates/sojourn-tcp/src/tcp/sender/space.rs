@@ -60,6 +60,7 @@ impl Sender {
         if !self.burst.written {
             self.app.write_rest(now);
         }
+        self.burst.pushed = true;
         true
     }
 }
