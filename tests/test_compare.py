@@ -35,7 +35,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     other = ('flows.1.cca="bbr"',)
     package.sweep(SWEEP, directory=base / "old")
     package.sweep(SWEEP, directory=base / "new", overrides=other)
-    package.sweep(SWEEP, directory=base / "again", overrides=("seed=1000",))
+    package.sweep(SWEEP, directory=base / "again", overrides=("seed=2000",))
     return base
 
 

@@ -106,7 +106,7 @@ def test_bbr_beside_a_deep_buffer_takes_the_queue_for_the_path() -> None:
 
 def test_bbr3_beside_cubic_under_dualpi2_yields_less_to_the_same_loss() -> None:
     flows = ({"cca": "bbr3", "rtt": "60 ms"}, {"cca": "cubic", "rtt": "60 ms"})
-    made = explained(*flows, duration="20 s", queue="dualpi2", rate="100 Mbit/s")
+    made = explained(*flows, duration="20 s", queue="dualpi2", rate="50 Mbit/s")
     (found,) = of(made, "starvation")
     assert found.of == "flow 1 cubic"
     assert "bbr3 yields less to congestion" in found.inferred

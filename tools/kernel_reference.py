@@ -46,8 +46,7 @@ def _usual() -> str:
     raise ScenarioError(f"to build one: sojourn kernel build linux-source-6.12 --hz {hz}")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Extends the table."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", metavar="EXPERIMENT", help="runs of one experiment only")
     parser.add_argument(
@@ -66,7 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--jobs", type=int, default=1, metavar="N", help="runs at once (default: 1)"
     )
     parser.add_argument("--dry-run", action="store_true", help="say how many runs are missing")
-    given = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Extends the table."""
+    given = _parser().parse_args(arguments)
     left = missing(given.out, given.only)
     print(f"{len(left)} runs are missing", file=sys.stderr)
     if given.dry_run:
