@@ -190,10 +190,10 @@ page: dev  ## Write the catalogue's page of one member, with its figure: make pa
 	$(BIN)/python -m tools.pages $(NAME)
 
 bench: setup  ## Measure every workload beside b: one table with goals, and docs/explanation/performance.md
-	$(BIN)/python benches/ratios.py
+	$(BIN)/python -m benches.ratios
 
 bench-instructions: setup  ## Say which instructions of b, d and e moved by more than 1 % (valgrind)
-	$(BIN)/python benches/ratios.py instructions
+	$(BIN)/python -m benches.ratios instructions
 
 bench-parts: setup  ## Measure the simulator's parts, the command line, a sweep on two cores
 	cargo bench --quiet -p sojourn-catalogue --bench parts

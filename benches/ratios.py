@@ -4,7 +4,7 @@ Prints the table, stores it in ``docs/explanation/performance/`` and writes the 
 workload runs in a process of its own, in turns with the one that it is compared with, so that what
 else the machine does strikes both; the median of the ratios counts. Instructions repeat exactly:
 
-    python benches/ratios.py instructions
+    python -m benches.ratios instructions
 
 counts them alone, and says what moved from those that are stored.
 """
@@ -19,10 +19,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from profile import binary, counted
 from statistics import median
 from typing import NamedTuple
 
+from benches.profile import binary, counted
 from tools.pages import kept
 from tools.pages import performance as page
 
