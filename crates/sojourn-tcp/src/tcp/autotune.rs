@@ -179,8 +179,8 @@ impl Autotune {
     }
 
     /// A segment echoes the timestamp `echo`: its first arrival is an RTT sample at the resolution
-    /// of timestamps, if its `payload` is that of a full one (Linux `tcp_rcv_rtt_measure_ts`). A lower sample replaces the estimate, a
-    /// higher one is smoothed (`tcp_rcv_rtt_update`).
+    /// of timestamps, if its `payload` is that of a full one (Linux `tcp_rcv_rtt_measure_ts`). A
+    /// lower sample replaces the estimate, a higher one is smoothed (`tcp_rcv_rtt_update`).
     #[inline]
     pub(super) fn on_echo(&mut self, now: Time, echo: Time, payload: u16) {
         let unit = self.timestamp.as_nanos();
@@ -217,8 +217,9 @@ impl Autotune {
         self.window_began = Some((next + window, now));
     }
 
-    /// A segment of `payload` bytes arrived, whose size does not decide by how much the window grows, and `memory` bytes of the buffer are in use; returns
-    /// whether the window has grown (Linux `tcp_grow_window`).
+    /// A segment of `payload` bytes arrived, and `memory` bytes of the buffer are in use; returns
+    /// whether the window has grown (Linux `tcp_grow_window`: by two full segments, whatever this
+    /// one's size).
     #[inline]
     pub(super) fn on_segment(&mut self, payload: u16, memory: u64) -> bool {
         if memory >= self.sated {

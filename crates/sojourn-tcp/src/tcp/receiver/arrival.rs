@@ -8,8 +8,8 @@ use crate::tcp::echo::Response;
 use crate::tcp::reassembly::{Arrival, InOrder, Place};
 use crate::units::{Span, Time};
 
-/// After nothing in order for an RTT and the longer of this and two more, ACKs are quick again (`tcp_event_data_recv`:
-/// the receiver's own RTO, which is the handshake's).
+/// After nothing in order for an RTT and the longer of this and two more, ACKs are quick again
+/// (`tcp_event_data_recv`: the receiver's own RTO, which is the handshake's).
 const LONG_SILENCE: Span = Span::from_millis(200);
 
 impl Receiver {

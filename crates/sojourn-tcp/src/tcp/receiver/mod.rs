@@ -5,8 +5,9 @@
 //! silence, when a hole is filled, for duplicates, when the application has read the end of what
 //! was written (PSH), and when congestion marks require it; the first three ACKs above a hole at
 //! once, the following spaced by the least of 1 ms and 5 % of the RTTs of its rounds and of the
-//! handshake (SACK compression, Linux since 4.18), or before another would need more blocks. With `gro`, segments that arrive back to
-//! back are acknowledged as one; so is a burst that stays one packet on its path.
+//! handshake (SACK compression, Linux since 4.18), or before another would need more blocks. With
+//! `gro`, segments that arrive back to back are acknowledged as one; so is a burst that stays one
+//! packet on its path.
 //!
 //! The SYN-ACK is repeated when the SYN is, and after a timeout that doubles.
 //!
