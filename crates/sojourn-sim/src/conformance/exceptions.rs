@@ -37,8 +37,7 @@ pub static EXCEPTIONS: &[Exception] = &[
         checks: &["loss"],
         controls: &["copa"],
         reason: "beside none but itself it aims at a queue, and losses do not count (Arun, \
-                 Balakrishnan, NSDI 2018, 4.1); until 2026-11-26 full windows counted as unused while \
-                 the application waited for room, and it had 0.79",
+                 Balakrishnan, NSDI 2018, 4.1); 0.79 until buffers followed Linux 6.12 (2026-11-26)",
     },
     Exception {
         checks: &["longer path"],
