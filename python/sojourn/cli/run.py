@@ -92,8 +92,18 @@ def command(**options: Any) -> None:  # the fields of _Asked
     if made.is_one and asked.figures:
         from sojourn.figures import save_all
 
+        _undocumented()
         save_all(made.every[0], directory / "figures", warn)
     say(f"results: {directory}", err=True)
+
+
+def _undocumented() -> None:
+    """Has matplotlib, which is about to be imported, describe no artist's properties: a fifth of
+    the import, for nobody to read.
+    """
+    from matplotlib import artist
+
+    vars(artist)["kwdoc"] = lambda _: ""
 
 
 def _show(made: Made, asked: _Asked) -> None:
