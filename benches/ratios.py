@@ -22,6 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from benches.added import compiled
 from benches.profile import binary, counted
 from tools.pages import kept
 from tools.pages import performance as page
@@ -125,7 +126,9 @@ def added(program: str) -> kept.Measured:
     def whole() -> float:
         before = os.times()
         with tempfile.TemporaryDirectory() as directory:
-            subprocess.run([*command, directory], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [*command, directory], env=compiled(), check=True, stdout=subprocess.DEVNULL
+            )
         after = os.times()
         user = after.children_user - before.children_user
         return user + after.children_system - before.children_system

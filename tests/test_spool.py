@@ -85,15 +85,34 @@ def test_a_long_table_of_a_stored_run_is_read_by_column(
     assert again.to_json() == whole.to_json()
 
 
-def test_the_first_rows_have_the_types_of_all() -> None:
-    parts = Spool()
-    parts.add("samples", {"a": np.array([1, 2]), "b": np.array([1.5, np.nan])})
-    rest = {"a": np.array([3.0]), "b": np.array([3])}
-    (table,) = parts.whole({"samples": rest}).values()
+def test_a_run_that_ends_soon_after_its_first_part_stays_in_memory(
+    whole: sojourn.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_internal, "run", in_parts(40))
+    monkeypatch.setattr(spool, "LONG", 30)
+    result = sojourn.run(TWO_FLOWS, spool=tmp_path)
+    assert not any(isinstance(table, OnDisk) for table in result.data.tables.values())
+    assert result.series.flows.equals(whole.series.flows, null_equal=True)
+    assert result.to_json() == whole.to_json()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("long", [1, LONG])
+def test_the_first_rows_have_the_types_of_all(long: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spool, "LONG", long)
+
+    def whole(third: float) -> Mapping[str, Column]:
+        parts = Spool()
+        parts.add("samples", {"a": np.array([1, 2]), "b": np.array([1.5, np.nan])})
+        (table,) = parts.whole({"samples": {"a": np.array([third]), "b": np.array([3])}}).values()
+        assert isinstance(table, OnDisk) == (long == 1)
+        return table
+
+    table = whole(3.0)
     assert (table["a"].dtype, table["b"].dtype) == (np.int64, np.float64)
     assert table["b"].tolist()[::2] == [1.5, 3.0]
     with pytest.raises(pl.exceptions.InvalidOperationError):
-        parts.add("samples", {"a": np.array([np.nan]), "b": np.array([3.0])})
+        whole(np.nan)
 
 
 def test_a_run_too_long_to_be_kept_has_metrics_alone(
@@ -121,7 +140,7 @@ def canonical(duration: str, interval: str) -> dict[str, Any]:
 
 
 def test_the_core_passes_on_what_becomes_long(tmp_path: Path) -> None:
-    scenario = canonical(f"{LONG // 2 + 100} ms", "1 ms")
+    scenario = canonical(f"{LONG + 100} ms", "1 ms")
     whole = _CORE(json.dumps(scenario))
     tables = simulate(scenario, spool=tmp_path)[0].tables
     assert {name for name, table in tables.items() if isinstance(table, OnDisk)} == {"flow_samples"}

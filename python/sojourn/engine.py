@@ -12,9 +12,7 @@ from typing import Any
 
 from sojourn import _internal, class_sources, located
 from sojourn.errors import RunError, ScenarioError
-from sojourn.executors import processes
 from sojourn.executors.threads import go_on
-from sojourn.external import inside
 from sojourn.measured import Measured
 from sojourn.metrics import RunData
 from sojourn.metrics.samples import Alone
@@ -75,6 +73,9 @@ def _core(
     text, outside = json.dumps(canonical), list(located.components(canonical))
     if not outside:
         return _internal.run(text, progress or go_on, record, threads, take)
+    from sojourn.executors import processes  # they take longer to import than a short run takes
+    from sojourn.external import inside
+
     classes = class_sources.pickled(str(table["digest"]) for table in outside)
     try:
         heard = {"progress": progress, "record": record, "tables": take}

@@ -111,6 +111,7 @@ class Spool:
         self._directory: tempfile.TemporaryDirectory[str] | None = None
         self._parts: dict[str, list[Path]] = {}
         self._schemas: dict[str, pl.Schema] = {}  # of the first parts
+        self._first: dict[str, dict[str, Column]] = {}  # rows that wait for more
 
     def write(self, name: str, rows: pl.DataFrame) -> None:
         """Writes the next rows of a table; their types are those of the first."""
@@ -141,10 +142,15 @@ class Spool:
 
     def add(self, name: str, columns: dict[str, Column]) -> None:
         """Takes rows of one of the core's tables while it runs (:data:`Take`). What is absent is so
-        in all rows of a component, so that the first rows have the types of all.
+        in all rows of a component, so that the first rows have the types of all. They are written
+        when more follow: of a table that ends soon, writing and reading would take the most time.
         """
-        # No column is in memory twice but the one that is copied.
-        self.write(name, pl.DataFrame([pl.Series(one, columns.pop(one)) for one in [*columns]]))
+        if name not in self._parts and name not in self._first and _height(columns) < 2 * LONG:
+            self._first[name] = {one: columns.pop(one) for one in [*columns]}
+            return
+        for rows in (self._first.pop(name, {}), columns):
+            if rows:  # No column is in memory twice but the one that is copied.
+                self.write(name, pl.DataFrame([pl.Series(one, rows.pop(one)) for one in [*rows]]))
 
     def scan(self, name: str) -> pl.LazyFrame:
         """The rows of a table that has been written."""
@@ -152,16 +158,30 @@ class Spool:
 
     def whole(self, rest: Mapping[str, Table]) -> dict[str, Table]:
         """The core's tables, of some of which it has passed the first rows on while it ran: with
-        those, if there are any, on disk; else in memory, as they are.
+        those, on disk if they are many; else in memory.
         """
         for name in self._parts:
             self.add(name, dict(rest[name]))
         if self._parts:
             _give_back()
-        return {
-            name: OnDisk(self.scan(name), self) if name in self._parts else table
-            for name, table in rest.items()
-        }
+        return {name: self._table(name, table) for name, table in rest.items()}
+
+    def _table(self, name: str, rest: Table) -> Table:
+        if name in self._parts:
+            return OnDisk(self.scan(name), self)
+        first = self._first.pop(name, None)
+        return {one: _joined(first.pop(one), rest[one]) for one in [*first]} if first else rest
+
+
+def _height(columns: Mapping[str, Column]) -> int:
+    return max(map(len, columns.values()), default=0)
+
+
+def _joined(first: Column, rest: Column) -> Column:
+    """Of the type of the first."""
+    if rest.dtype != first.dtype:  # as :meth:`Spool.write` does: no value may change
+        rest = pl.Series(rest).cast(pl.Series(first[:0]).dtype).to_numpy()
+    return np.concatenate([first, rest])
 
 
 def clear_dead(below: Path) -> None:

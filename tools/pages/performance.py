@@ -12,12 +12,20 @@ from tools.pages import kept
 
 #: The page, and its tables.
 NAME, GOALS, WORKLOADS = "performance", "goals", "workloads"
+#: What the command adds, measured apart.
+ADDED = f"{NAME}/added"
+#: Of these pieces the one that is the run itself, those of figures, and those that no command which
+#: draws any can be without.
+CORE = "the core"
+FIGURES = ("import of matplotlib", "figures: drawn, PNG and SVG")
+FLOOR = ("Python itself", "import of NumPy", "import of Polars", "import of matplotlib")
 
 
 def page() -> str:
     """The page of what is stored."""
     table = "\n".join(_workloads())
-    return kept.render(NAME, stamp=kept.stamp(NAME), goals=goals(), workloads=table)
+    pieces = {"added": added(), "added_stamp": kept.stamp(ADDED)}
+    return kept.render(NAME, stamp=kept.stamp(NAME), goals=goals(), workloads=table, **pieces)
 
 
 def goals() -> str:
@@ -53,3 +61,30 @@ def _workloads() -> Iterator[str]:
         what = told[f"experiments/speed/{name}.toml"].partition(": workload")[0].rstrip(".")
         shown = f"{1e3 / ns:.1f} million", f"{ns:.0f}", f"{float(row['events']):.2f}"
         yield f"| {name} | {what} | {' | '.join(shown)} | {float(row['memory']):.1f} |"
+
+
+def added() -> str:
+    """The pieces of a run of the command, and what all but the core take together."""
+    return "\n".join(_added())
+
+
+def _added() -> Iterator[str]:
+    rows = kept.rows(ADDED, kept.TABLE)
+    workloads = [key for key in rows[0] if key != "piece"]
+    yield f"| piece | {' | '.join(workloads)} |"
+    yield f"| --- |{' ---: |' * len(workloads)}"
+    for row in rows:
+        yield _seconds(row["piece"], [float(row[workload]) for workload in workloads])
+    names = [row["piece"] for row in rows if row["piece"] != CORE]
+    for what, pieces in {
+        f"all but {CORE}": names,
+        f"all but {CORE} and the figures": [name for name in names if name not in FIGURES],
+        "Python and the three libraries": FLOOR,
+    }.items():
+        of_these = [row for row in rows if row["piece"] in pieces]
+        sums = [sum(float(row[workload]) for row in of_these) for workload in workloads]
+        yield _seconds(what, sums)
+
+
+def _seconds(what: str, values: list[float]) -> str:
+    return f"| {what} | {' | '.join(f'{value:.3f}' for value in values)} |"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
@@ -20,6 +21,9 @@ from sojourn.names import unknown
 _SHOW_WARNING = warnings.showwarning
 BAD_INPUT = 2
 FAILURE = 1
+#: Objects between searches for those that only refer to each other. Imports and figures make many
+#: and leave few such: with Python's 700, searches are 4 % of a short run.
+_MADE_BETWEEN = 50_000
 
 #: Commands, each the function ``command`` of its module.
 COMMANDS = {
@@ -115,6 +119,7 @@ def cli() -> None:
 def main() -> None:
     """Runs the command line: 2 for bad input, 1 for failure, never a stack trace."""
     warnings.showwarning = _warn
+    gc.set_threshold(_MADE_BETWEEN)
     interruption.listen()
     status = 0
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from sojourn import literal
+from sojourn.cli.lean import import_numpy
 from sojourn.cli.options import Workers
 from sojourn.cli.output import warn
 from sojourn.errors import ScenarioError
@@ -53,6 +54,7 @@ def chosen(given: str) -> tuple[str, ...]:
         ScenarioError: if there is no such backend, or one is given twice.
 
     """
+    import_numpy()
     from sojourn.backends import NAMES, is_known
 
     names = tuple(name.strip() for name in given.replace("both", "sim,live").split(","))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sojourn.cli.backends import backend_option, counts, repetitions_option, seeds_option
+from sojourn.cli.lean import undocument_matplotlib
 from sojourn.cli.names import checked_metrics, recorded
 from sojourn.cli.options import (
     force_option,
@@ -92,6 +93,7 @@ def command(**options: Any) -> None:  # the fields of _Asked
     if made.is_one and asked.figures:
         from sojourn.figures import save_all
 
+        undocument_matplotlib()
         save_all(made.every[0], directory / "figures", warn)
     say(f"results: {directory}", err=True)
 

@@ -147,8 +147,9 @@ def encoded(figure: Figure, kinds: Iterable[str] = ("png", "svg")) -> dict[str, 
     written = {}
     for kind in kinds:
         written[kind] = _written(figure, kind)
-        # Where everything goes is known now, and costs as much to find out as to draw.
-        figure.set_layout_engine("none")
+        # Where everything goes is known now, and costs as much to find out as to draw. With another
+        # engine that does nothing, matplotlib would still draw twice.
+        figure.set_layout_engine(None)
     return written
 
 
