@@ -21,7 +21,7 @@
 //!
 //! Deviations of `ns3`: ns-3's receiver acknowledges the first segment at once (`ProcessSynRcvd`), and
 //! its timeout in a recovery cuts the threshold again (`ReTxTimeout`). Two faults of ns-3 are left out:
-//! PRR multiplies in 32 bits (`DoRecovery`), and retransmissions that are SACKed stay in flight (`Update`).
+//! PRR multiplies in 32 bits (`DoRecovery`), and SACKed retransmissions stay in flight (`Update`).
 
 use super::{card_memory, wheel};
 use crate::recovery::prr::PrrBound;
