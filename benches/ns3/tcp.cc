@@ -12,6 +12,7 @@
 #include "ns3/traffic-control-module.h"
 
 #include <iostream>
+#include <list>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -117,7 +118,7 @@ main(int argc, char* argv[])
     std::string rate = "20Mbps";
     std::string discipline = "Fifo:MaxSize=70p";
     std::string buffer = "4000000";
-    double loss = 0;
+    std::string lost;
     double seconds = 60;
     CommandLine command(__FILE__);
     command.AddValue("controls", "ns-3's name of each flow's control", controls);
@@ -126,7 +127,7 @@ main(int argc, char* argv[])
     command.AddValue("rate", "rate of the bottleneck", rate);
     command.AddValue("discipline", "queue discipline and its attributes", discipline);
     command.AddValue("buffer", "bytes of send and receive buffers", buffer);
-    command.AddValue("loss", "share of packets lost behind the bottleneck", loss);
+    command.AddValue("lost", "numbers of the packets lost behind the bottleneck", lost);
     command.AddValue("seconds", "simulated time", seconds);
     command.Parse(argc, argv);
     SetDefaults(buffer);
@@ -144,11 +145,15 @@ main(int argc, char* argv[])
     auto queue = AddDiscipline(shared.Get(0), discipline);
     auto receiver = addresses.Assign(shared).GetAddress(1);
     addresses.NewNetwork();
-    if (loss > 0)
+    if (!lost.empty())
     {
-        auto errors = CreateObject<RateErrorModel>();
-        errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
-        errors->SetRate(loss);
+        std::list<uint32_t> numbers;
+        for (const auto& number : Split(lost))
+        {
+            numbers.push_back(std::stoul(number));
+        }
+        auto errors = CreateObject<ReceiveListErrorModel>();
+        errors->SetList(numbers);
         shared.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
     }
     std::vector<MeanRtt> means(names.size());

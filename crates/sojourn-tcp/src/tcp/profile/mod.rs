@@ -18,6 +18,10 @@
 //! do: `TcpTxBuffer` marks what it retransmits (`m_retrans`), `NextSeg` passes over it, and only
 //! `SetSentListLost`, called by a timeout, clears the mark. A recovery's second and later partial
 //! ACKs do not restart the timer (`NewAck`), which ends those that last longer than a second.
+//!
+//! Deviations of `ns3`: ns-3's receiver acknowledges the first segment at once (`ProcessSynRcvd`), and
+//! its timeout in a recovery cuts the threshold again (`ReTxTimeout`). Two faults of ns-3 are left out:
+//! PRR multiplies in 32 bits (`DoRecovery`), and SACKed retransmissions stay in flight (`Update`).
 
 use super::{card_memory, wheel};
 use crate::recovery::prr::PrrBound;
