@@ -8,8 +8,8 @@ use crate::tcp::echo::Response;
 use crate::tcp::reassembly::{Arrival, InOrder, Place};
 use crate::units::{Span, Time};
 
-/// After nothing in order for an RTT and the longer of this and two more, ACKs are quick again
-/// (`tcp_event_data_recv`: the receiver's own RTO, which is the handshake's).
+/// With the first data in order ACKs are quick, and again after nothing for an RTT and the longer of this
+/// and two more (`tcp_event_data_recv`: the receiver's own RTO, which is the handshake's).
 const LONG_SILENCE: Span = Span::from_millis(200);
 
 impl Receiver {
@@ -99,7 +99,7 @@ impl Receiver {
             self.tune.on_advance(now, next, self.offered.window());
             let rtt = self.handshake_rtt.unwrap_or_default();
             let silence = self.last_in_order.replace(now).map(|last| now.since(last));
-            if silence.is_some_and(|silence| silence > rtt + LONG_SILENCE.max(rtt * 2)) {
+            if silence.is_none_or(|silence| silence > rtt + LONG_SILENCE.max(rtt * 2)) {
                 self.quick = self.quick.max(self.init.profile.quick_acks);
             }
         }

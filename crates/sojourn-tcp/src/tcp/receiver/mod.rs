@@ -99,7 +99,7 @@ impl Receiver {
             timestamp: Time::ZERO,
             unacked: 0,
             acked_up_to: 1,
-            quick: init.profile.quick_acks,
+            quick: 0,
             compressed: 0,
             compressed_at: None,
             sacks_at_hole: 0,
