@@ -1,7 +1,7 @@
 //! The receiving end of a TCP flow.
 //!
 //! RFC 5681 §4.2 and Linux `tcp_input.c` (`__tcp_ack_snd_check`): one ACK for every `ack_every`
-//! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
+//! segments or after 40 ms (`patience`); at once in the quick-ACK phase when data first arrives or after a long
 //! silence, when a hole is filled, for duplicates, when the application has read the end of what
 //! was written (PSH), and when congestion marks require it; the first three ACKs above a hole at
 //! once, the following spaced by the least of 1 ms and 5 % of the RTTs of its rounds and of the
@@ -27,11 +27,13 @@ use crate::units::{Span, Time};
 mod arrival;
 mod due;
 mod offered;
+mod patience;
 mod reader;
 mod schedule;
 
 use due::Due;
 use offered::Offered;
+use patience::Patience;
 use reader::Unread;
 
 /// The longest wait for an answer to a SYN-ACK, in multiples of the first wait
@@ -65,6 +67,7 @@ pub struct Receiver {
     compressed_at: Option<Time>,
     sacks_at_hole: u32,
     hole: u32,
+    patience: Patience,
     /// When the timer of a delayed ACK fires, which no ACK stops.
     delay_ends: Time,
     /// The timestamp of the next ACK, if it is not the time.
@@ -104,6 +107,7 @@ impl Receiver {
             compressed_at: None,
             sacks_at_hole: 0,
             hole: 0,
+            patience: Patience::new(init.profile),
             delay_ends: Time::ZERO,
             stamp: None,
             offered: Offered::new(tune.window()),
@@ -141,6 +145,9 @@ impl Receiver {
 
     /// An ACK of everything received so far; clears the reasons for which it was due.
     fn acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
+        if self.quick == 1 {
+            self.patience.end();
+        }
         self.quick = self.quick.saturating_sub(1);
         self.unacked = 0;
         if let Some(unread) = &mut self.unread {
@@ -257,6 +264,9 @@ impl Endpoint for Receiver {
         if self.syn_ack_due() <= now {
             self.due = Due::SynAck;
         } else if self.next_timeout().is_some_and(|at| at <= now) {
+            if self.compressed == 0 {
+                self.patience.on_timer(self.own_rto());
+            }
             self.due = Due::Now;
             self.stamp = self.stale_stamp(now);
         }
