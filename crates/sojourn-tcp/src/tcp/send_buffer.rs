@@ -203,11 +203,16 @@ impl SendBuffer {
     }
 
     /// Lets an application that was woken write the next buffer, which is sent at once if it fills
-    /// the only waiting one and is not the last.
+    /// the only waiting one and is not the last. The rest of one of which a part was sent is filled up as long
+    /// as there is room: `tcp_sendmsg_locked` does not look at the limit there, but kernels keep it.
     pub(super) fn write_head(&mut self, now: Time) -> Wrote {
         let (at, offered) = (self.stream(), self.offered);
         let Size::Tuned(memory) = &mut self.size else { return Wrote::Last };
         if !memory.has_one_buffer() {
+            return Wrote::Last;
+        }
+        if !memory.has_room(at.accepted - at.acked) {
+            memory.mark(at.accepted);
             return Wrote::Last;
         }
         let accepted = memory.write_head(at, offered);
@@ -397,6 +402,22 @@ mod tests {
         assert_eq!(buffer.write_head(Time::ZERO), Wrote::Last);
         buffer.cut(Time::ZERO, 1448, 2, false);
         assert!(buffer.is_pushed());
+    }
+
+    /// However little of each buffer is sent at once, no more is written than there is memory for.
+    #[test]
+    fn heads_are_written_as_long_as_there_is_memory() {
+        let mut buffer = buffer(BufferSize::Stack);
+        buffer.write(Time::ZERO, u64::MAX);
+        let mut end = 1;
+        while buffer.write_head(Time::ZERO) != Wrote::Last {
+            end += 1;
+            buffer.cut(Time::ZERO, 1448, end, false);
+        }
+        let accepted = buffer.accepted;
+        let memory = buffer.memory().unwrap();
+        assert!(!memory.has_room(accepted) && end > 2, "{end}");
+        assert!(accepted < 2 * 10 * 2304 + memory.largest_buffer());
     }
 
     #[test]

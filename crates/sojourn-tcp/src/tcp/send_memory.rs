@@ -141,6 +141,11 @@ impl Memory {
         bytes + self.limit.saturating_sub(self.taken(bytes))
     }
 
+    /// Whether the application may write more when `bytes` are present.
+    pub(super) fn has_room(&self, bytes: u64) -> bool {
+        self.taken(bytes) < self.limit
+    }
+
     /// Whether a waiting application is woken when `bytes` are present.
     pub(super) fn is_writable(&self, bytes: u64) -> bool {
         let taken = self.taken(bytes);
@@ -187,7 +192,7 @@ impl Memory {
     }
 
     fn begin(&mut self, at: Stream, offered: u64) -> Option<u64> {
-        let begins = at.accepted < offered && self.taken(at.accepted - at.acked) < self.limit;
+        let begins = at.accepted < offered && self.has_room(at.accepted - at.acked);
         begins.then(|| {
             let end = offered.min(at.accepted + self.largest);
             self.waiting.push_back(Waiting { end, is_pushed: false });

@@ -3,8 +3,7 @@
 //!
 //! The application is woken after all that could be sent was sent. If it then fills the only
 //! waiting buffer, that is sent at once (`tcp_push_one`), without waiting for more as a large
-//! segment does. What is left of it gets more without regard to the limit of the memory, until so much is
-//! written that all goes that can (`forced_push`).
+//! segment does, until so much is written that all goes that can (`forced_push`).
 
 use super::Sender;
 use crate::tcp::send_buffer::Wrote;
