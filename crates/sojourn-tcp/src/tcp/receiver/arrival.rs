@@ -105,13 +105,19 @@ impl Receiver {
         }
     }
 
-    /// With the first data in order ACKs are quick, and again after a long silence (`tcp_event_data_recv`).
+    /// With the first data in order ACKs are quick, unless one above a hole was before and no more are, and
+    /// again after a long silence (`tcp_event_data_recv`).
     fn pace_acks(&mut self, now: Time) {
         let (last, rto) = (self.last_in_order.replace(now), self.own_rto());
-        if last.is_none_or(|last| now.since(last) > rto) {
+        let gap_began = last.unwrap_or(now);
+        let first = !self.patience.is_set();
+        if first {
+            self.patience.end();
+        }
+        if first || now.since(gap_began) > rto {
             self.quick = self.quick.max(self.init.profile.quick_acks);
-        } else if let Some(last) = last {
-            self.patience.on_arrival(now, last, rto);
+        } else {
+            self.patience.on_arrival(now, gap_began, rto);
         }
     }
 

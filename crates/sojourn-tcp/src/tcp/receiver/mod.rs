@@ -131,11 +131,16 @@ impl Receiver {
 
     /// The connection that this end has opened is established; the handshake took it `rtt`.
     pub(super) fn begin(&mut self, now: Time, rtt: Span) {
-        self.tune.begin(now);
-        self.handshake_rtt = Some(rtt);
+        self.begin_receiving(now, rtt);
         if let Some(control) = &mut self.control {
             control.on_established(now, Span::ZERO);
         }
+    }
+
+    fn begin_receiving(&mut self, now: Time, rtt: Span) {
+        self.tune.begin(now);
+        self.handshake_rtt = Some(rtt);
+        self.last_in_order = Some(now);
     }
 
     /// The timestamp that it echoes.
@@ -232,8 +237,7 @@ impl Endpoint for Receiver {
             return;
         }
         if let Some((sent_at, _)) = self.syn_ack_again.take() {
-            self.tune.begin(now);
-            self.handshake_rtt = Some(now.since(sent_at));
+            self.begin_receiving(now, now.since(sent_at));
         }
         if segment.payload > 0 {
             self.on_data(now, packet.ecn, segment);

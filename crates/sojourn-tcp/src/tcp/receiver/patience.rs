@@ -10,6 +10,7 @@ const LONGEST: Span = Span::from_millis(199);
 /// The wait, of which Linux counts whole ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
+    /// Zero before it is first set.
     wait: Span,
     least: Span,
     tick: Span,
@@ -20,7 +21,11 @@ pub(super) struct Patience {
 impl Patience {
     pub(super) fn new(profile: &Profile) -> Self {
         let (least, tick) = (profile.delayed_ack, profile.tick);
-        Patience { wait: least, least, tick, adapts: profile.tunes_exactly }
+        Patience { wait: Span::ZERO, least, tick, adapts: profile.tunes_exactly }
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.wait > Span::ZERO
     }
 
     fn ticks(&self, span: Span) -> Span {
@@ -57,7 +62,7 @@ impl Patience {
 
     /// The wait, where the handshake took `rtt` (Linux `tcp_send_delayed_ack`).
     pub(super) fn wait(&self, rtt: Span) -> Span {
-        self.wait.min(self.ticks(rtt).max(self.least))
+        self.wait.max(self.least).min(self.ticks(rtt).max(self.least))
     }
 }
 
@@ -70,6 +75,7 @@ mod tests {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let (rto, rtt) = (Span::from_millis(360), Span::from_millis(120));
         let mut patience = Patience::new(Profile::named("linux-6").unwrap());
+        patience.end();
         let mut after = |gap: u64| {
             patience.on_arrival(at(1000 + gap), at(1000), rto);
             patience.wait(rtt).as_nanos() / 1_000_000
