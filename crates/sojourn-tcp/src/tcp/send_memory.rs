@@ -10,7 +10,8 @@
 //! A large segment that ends a buffer does not wait for more data. Before it is sent, the buffer is filled up
 //! from the one behind it, to the largest segment that the congestion window allows (`tcp_grow_skb`).
 //!
-//! The last buffer has PSH when the application stops writing (`tcp_push`), until it gets more.
+//! The last buffer has PSH when the application stops writing (`tcp_push`), until it gets more, and after
+//! each half of the receiver's largest window that is written at a stretch (`forced_push`).
 
 use std::collections::VecDeque;
 
@@ -51,6 +52,8 @@ pub(super) struct Memory {
     /// Stream offset of what was sent, and whether that ends a buffer with PSH.
     cut: u64,
     pushed: bool,
+    /// Up to where it was written when a buffer last got PSH (`pushed_seq`).
+    marked: u64,
 }
 
 /// A buffer that waits to be sent: the stream offset at its end, and whether it has PSH.
@@ -85,6 +88,7 @@ impl Memory {
             waiting,
             cut: 0,
             pushed: false,
+            marked: 0,
         };
         memory.expand(2, LEAST_SEGMENTS);
         memory.fit(FIRST_WINDOW);
@@ -137,6 +141,11 @@ impl Memory {
         bytes + self.limit.saturating_sub(self.taken(bytes))
     }
 
+    /// Whether the application may write more when `bytes` are present.
+    pub(super) fn has_room(&self, bytes: u64) -> bool {
+        self.taken(bytes) < self.limit
+    }
+
     /// Whether a waiting application is woken when `bytes` are present.
     pub(super) fn is_writable(&self, bytes: u64) -> bool {
         let taken = self.taken(bytes);
@@ -149,11 +158,28 @@ impl Memory {
         let mut accepted = self.top_up(at, offered);
         while let Some(next) = self.begin(Stream { accepted, ..at }, offered) {
             accepted = next;
+            self.is_forced(accepted);
         }
-        if let Some(last) = self.waiting.back_mut().filter(|_| accepted > at.accepted) {
-            last.is_pushed = true;
-        }
+        self.mark(accepted);
         accepted
+    }
+
+    /// Gives the last buffer PSH, up to whose end it was written.
+    pub(super) fn mark(&mut self, accepted: u64) {
+        if let Some(last) = self.waiting.back_mut() {
+            last.is_pushed = true;
+            self.marked = accepted;
+        }
+    }
+
+    /// Whether so much was written since a buffer last got PSH that the last one gets it now, and all
+    /// that can be is sent (Linux `forced_push`).
+    pub(super) fn is_forced(&mut self, accepted: u64) -> bool {
+        let forced = accepted > self.marked + self.widest / 2;
+        if forced {
+            self.mark(accepted);
+        }
+        forced
     }
 
     /// The application writes the buffer that is sent next: fills up the last one, or begins the
@@ -166,7 +192,7 @@ impl Memory {
     }
 
     fn begin(&mut self, at: Stream, offered: u64) -> Option<u64> {
-        let begins = at.accepted < offered && self.taken(at.accepted - at.acked) < self.limit;
+        let begins = at.accepted < offered && self.has_room(at.accepted - at.acked);
         begins.then(|| {
             let end = offered.min(at.accepted + self.largest);
             self.waiting.push_back(Waiting { end, is_pushed: false });
@@ -281,6 +307,16 @@ mod tests {
         assert!(memory.has_one_buffer() && !memory.ends_buffer(sent, whole));
         assert_eq!(memory.write_head(sent, u64::MAX), 2 * whole + 1448);
         assert_eq!(memory.write_head(sent, 2 * whole + 7), 2 * whole + 7);
+    }
+
+    /// Linux `forced_push`: of buffers of half the largest window every second one.
+    #[test]
+    fn what_is_written_at_a_stretch_has_psh_now_and_then() {
+        let mut memory = Memory { limit: 1 << 20, ..Memory::new(1448) };
+        let largest = memory.largest_buffer();
+        memory.write(at(0, 0, 0), 6 * largest + 1448);
+        let pushed: Vec<bool> = memory.waiting.iter().map(|buffer| buffer.is_pushed).collect();
+        assert_eq!(pushed, [false, true, false, true, false, true, true]);
     }
 
     /// Linux `tcp_push`, `tcp_sendmsg_locked`: what was written last has PSH unless more joins it.

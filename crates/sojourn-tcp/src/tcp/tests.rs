@@ -423,6 +423,21 @@ fn the_first_three_sacks_go_at_once_the_rest_every_millisecond() {
     );
 }
 
+/// ACKs are quick from the first segment in order on, but one above a hole is so because the window grows,
+/// and none after it.
+#[test]
+fn four_sacks_go_at_once_where_the_first_segment_is_lost() {
+    let mut arrivals: Vec<_> =
+        (0..8).map(|i| (150.0 + 0.25 * f64::from(i), 2 + i, false)).collect();
+    arrivals.extend([(153.0, 1, false), (154.0, 10, false), (155.0, 11, false)]);
+    let acks = answers("linux-6", EcnMode::Off, &arrivals, 160.0);
+    assert_eq!(
+        acks[..5],
+        ["150: 1 2-2", "150.25: 1 2-3", "150.5: 1 2-4", "150.75: 1 2-5", "152.1: 1 2-9"][..]
+    );
+    assert_eq!(acks[5..], ["153: 10", "155: 12"][..]);
+}
+
 #[test]
 fn before_sack_compression_every_sack_goes_at_once() {
     let mut arrivals = warm();

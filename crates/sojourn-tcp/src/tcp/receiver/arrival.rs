@@ -8,8 +8,7 @@ use crate::tcp::echo::Response;
 use crate::tcp::reassembly::{Arrival, InOrder, Place};
 use crate::units::{Span, Time};
 
-/// After nothing in order for an RTT and the longer of this and two more, ACKs are quick again
-/// (`tcp_event_data_recv`: the receiver's own RTO, which is the handshake's).
+/// The receiver's own RTO is the handshake's: an RTT, and the longer of this and two more.
 const LONG_SILENCE: Span = Span::from_millis(200);
 
 impl Receiver {
@@ -97,17 +96,34 @@ impl Receiver {
         if segment.seq == self.queue.next() {
             let next = self.received.in_order_bytes + u64::from(segment.payload);
             self.tune.on_advance(now, next, self.offered.window());
-            let rtt = self.handshake_rtt.unwrap_or_default();
-            let silence = self.last_in_order.replace(now).map(|last| now.since(last));
-            if silence.is_some_and(|silence| silence > rtt + LONG_SILENCE.max(rtt * 2)) {
-                self.quick = self.quick.max(self.init.profile.quick_acks);
-            }
+            self.pace_acks(now);
         }
         match ecn {
             Ecn::Ce => self.received.ce_received += 1,
             Ecn::Ect1 => self.received.sce_received += 1,
             _ => {}
         }
+    }
+
+    /// With the first data in order ACKs are quick, unless one above a hole was before and no more are, and
+    /// again after a long silence (`tcp_event_data_recv`).
+    fn pace_acks(&mut self, now: Time) {
+        let (last, rto) = (self.last_in_order.replace(now), self.own_rto());
+        let gap_began = last.unwrap_or(now);
+        let first = !self.patience.is_set();
+        if first {
+            self.patience.end();
+        }
+        if first || now.since(gap_began) > rto {
+            self.quick = self.quick.max(self.init.profile.quick_acks);
+        } else {
+            self.patience.on_arrival(now, gap_began, rto);
+        }
+    }
+
+    pub(super) fn own_rto(&self) -> Span {
+        let rtt = self.handshake_rtt.unwrap_or_default();
+        rtt + LONG_SILENCE.max(rtt * 2)
     }
 
     fn on_in_order(&mut self, now: Time, segment: &TcpSegment, released: InOrder, held: u64) {
@@ -148,6 +164,7 @@ impl Receiver {
         }
         if seq < self.queue.next() || !self.init.profile.tunes_exactly {
             self.quick = self.quick.max(self.init.profile.quick_acks);
+            self.patience.end();
             self.due = Due::Now;
         } else if !crowds {
             self.schedule_above_hole(now, segment.flags);

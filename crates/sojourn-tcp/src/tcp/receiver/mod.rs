@@ -1,7 +1,7 @@
 //! The receiving end of a TCP flow.
 //!
 //! RFC 5681 §4.2 and Linux `tcp_input.c` (`__tcp_ack_snd_check`): one ACK for every `ack_every`
-//! segments or after 40 ms; at once in the quick-ACK phase when data first arrives or after a long
+//! segments or after 40 ms (`patience`); at once in the quick-ACK phase when data first arrives or after a long
 //! silence, when a hole is filled, for duplicates, when the application has read the end of what
 //! was written (PSH), and when congestion marks require it; the first three ACKs above a hole at
 //! once, the following spaced by the least of 1 ms and 5 % of the RTTs of its rounds and of the
@@ -27,11 +27,13 @@ use crate::units::{Span, Time};
 mod arrival;
 mod due;
 mod offered;
+mod patience;
 mod reader;
 mod schedule;
 
 use due::Due;
 use offered::Offered;
+use patience::Patience;
 use reader::Unread;
 
 /// The longest wait for an answer to a SYN-ACK, in multiples of the first wait
@@ -65,6 +67,7 @@ pub struct Receiver {
     compressed_at: Option<Time>,
     sacks_at_hole: u32,
     hole: u32,
+    patience: Patience,
     /// When the timer of a delayed ACK fires, which no ACK stops.
     delay_ends: Time,
     /// The timestamp of the next ACK, if it is not the time.
@@ -99,11 +102,12 @@ impl Receiver {
             timestamp: Time::ZERO,
             unacked: 0,
             acked_up_to: 1,
-            quick: init.profile.quick_acks,
+            quick: 0,
             compressed: 0,
             compressed_at: None,
             sacks_at_hole: 0,
             hole: 0,
+            patience: Patience::new(init.profile),
             delay_ends: Time::ZERO,
             stamp: None,
             offered: Offered::new(tune.window()),
@@ -127,11 +131,16 @@ impl Receiver {
 
     /// The connection that this end has opened is established; the handshake took it `rtt`.
     pub(super) fn begin(&mut self, now: Time, rtt: Span) {
-        self.tune.begin(now);
-        self.handshake_rtt = Some(rtt);
+        self.begin_receiving(now, rtt);
         if let Some(control) = &mut self.control {
             control.on_established(now, Span::ZERO);
         }
+    }
+
+    fn begin_receiving(&mut self, now: Time, rtt: Span) {
+        self.tune.begin(now);
+        self.handshake_rtt = Some(rtt);
+        self.last_in_order = Some(now);
     }
 
     /// The timestamp that it echoes.
@@ -141,6 +150,9 @@ impl Receiver {
 
     /// An ACK of everything received so far; clears the reasons for which it was due.
     fn acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
+        if self.quick == 1 {
+            self.patience.end();
+        }
         self.quick = self.quick.saturating_sub(1);
         self.unacked = 0;
         if let Some(unread) = &mut self.unread {
@@ -225,8 +237,7 @@ impl Endpoint for Receiver {
             return;
         }
         if let Some((sent_at, _)) = self.syn_ack_again.take() {
-            self.tune.begin(now);
-            self.handshake_rtt = Some(now.since(sent_at));
+            self.begin_receiving(now, now.since(sent_at));
         }
         if segment.payload > 0 {
             self.on_data(now, packet.ecn, segment);
@@ -257,6 +268,9 @@ impl Endpoint for Receiver {
         if self.syn_ack_due() <= now {
             self.due = Due::SynAck;
         } else if self.next_timeout().is_some_and(|at| at <= now) {
+            if self.compressed == 0 {
+                self.patience.on_timer(self.own_rto());
+            }
             self.due = Due::Now;
             self.stamp = self.stale_stamp(now);
         }

@@ -120,7 +120,8 @@ impl Receiver {
 
     /// When the timer of a delayed ACK fires.
     fn delayed(&self, now: Time) -> Time {
-        self.init.profile.fires(now, self.init.profile.delayed_ack)
+        let wait = self.patience.wait(self.handshake_rtt.unwrap_or_default());
+        self.init.profile.fires(now, wait)
     }
 
     /// Sets that timer, which remains set when the ACK is sent for another reason

@@ -22,6 +22,8 @@ pub(super) struct Burst {
     pub joined: bool,
     /// The application is writing buffer by buffer, each of which is sent at once.
     pub written: bool,
+    /// It has written so much that all goes that can before it goes on.
+    pub forced: bool,
     /// The application is filling the send buffer: what can be is sent, however little (`TCP_NAGLE_PUSH`).
     pub pushed: bool,
     /// The congestion window allows some segments, which wait for more.

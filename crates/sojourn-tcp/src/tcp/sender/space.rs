@@ -3,9 +3,10 @@
 //!
 //! The application is woken after all that could be sent was sent. If it then fills the only
 //! waiting buffer, that is sent at once (`tcp_push_one`), without waiting for more as a large
-//! segment does.
+//! segment does, until so much is written that all goes that can (`forced_push`).
 
 use super::Sender;
+use crate::tcp::send_buffer::Wrote;
 use crate::units::Time;
 
 impl Sender {
@@ -13,10 +14,26 @@ impl Sender {
     /// room (Linux `tcp_event_new_data_sent`), or lets one that is writing continue.
     pub(super) fn make_room(&mut self, now: Time) {
         if self.burst.written {
-            self.burst.written = self.app.write_head(now);
-        } else if self.burst.sent > 0 {
+            self.write_head(now);
+        } else if self.burst.sent > 0 && !self.burst.forced {
             self.expand(now);
         }
+    }
+
+    /// The application writes the buffer that is sent next.
+    fn write_head(&mut self, now: Time) {
+        let wrote = self.app.write_head(now);
+        self.burst.written = wrote == Wrote::Head;
+        self.burst.forced = wrote == Wrote::Much;
+    }
+
+    /// The application writes until something is to be sent, or as much as there is room for.
+    fn write_on(&mut self, now: Time) {
+        self.write_head(now);
+        if !self.burst.written && !self.burst.forced {
+            self.app.write_rest(now);
+        }
+        self.burst.pushed = true;
     }
 
     /// Called while the window is not full: it does not count as unused if the application waits for
@@ -45,6 +62,10 @@ impl Sender {
             self.app.write_rest(now);
             return false;
         }
+        if self.burst.forced {
+            self.write_on(now);
+            return true;
+        }
         let in_flight = self.board.in_flight();
         if in_flight < self.cwnd {
             self.expand(now);
@@ -56,11 +77,7 @@ impl Sender {
         {
             self.delivery.set_app_limited(in_flight);
         }
-        self.burst.written = self.app.write_head(now);
-        if !self.burst.written {
-            self.app.write_rest(now);
-        }
-        self.burst.pushed = true;
+        self.write_on(now);
         true
     }
 }
