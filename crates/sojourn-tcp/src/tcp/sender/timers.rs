@@ -234,6 +234,7 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
+    use crate::endpoint::Endpoint as _;
     use crate::spec::Pacing;
     use crate::tcp::TcpInit;
     use crate::tcp::tests::{Rig, init};
@@ -250,5 +251,16 @@ mod tests {
             let wait = rig.sender.timer.map(|timer| timer.wait);
             assert_eq!(wait, Some(Span::from_millis(ms)), "two round trips and two ticks");
         }
+    }
+
+    #[test]
+    fn what_arrives_when_pacing_lets_go_comes_before_its_timer() {
+        let pacing = Some(Pacing::AtMost(Rate::from_bps(1_000_000)));
+        let mut rig = Rig::new(TcpInit { pacing, ..init("linux-6") }, "reno", 100);
+        rig.start(u64::MAX);
+        rig.run(101.0);
+        let next = rig.sender.pacer.next();
+        assert_eq!(rig.sender.pacer.blocked_until(next), None);
+        assert!(rig.sender.next_timeout().is_some_and(|at| at > next));
     }
 }
