@@ -63,8 +63,7 @@ use recovery::Recovery;
 use usage::Usage;
 use waits::{Probe, Timer};
 
-/// How late the timer of pacing is. A kernel's always is, if only a little, so that an ACK of the very
-/// instant is processed first; paced ACKs come at multiples of the same spans as the timer.
+/// How late the timer of pacing is. A kernel's always is, so that an ACK of the instant goes first.
 const LATENESS: Span = Span::from_nanos(1);
 
 /// Phase of the connection.
