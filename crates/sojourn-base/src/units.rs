@@ -58,6 +58,13 @@ impl Time {
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
+
+    /// The same by a clock that shows whole microseconds (Linux `tcp_stamp_us_delta`): it is not the
+    /// span rounded down, since the two readings are.
+    #[inline]
+    pub const fn micros_since(self, earlier: Time) -> Span {
+        Span((self.0 / 1_000).saturating_sub(earlier.0 / 1_000) * 1_000)
+    }
 }
 
 impl Span {

@@ -19,10 +19,10 @@
 //!   a timeout. ns-3.41 differs from 3.42 in forgetting the maximum on a timeout and in growing
 //!   while the application limits the flow; ns-3 before 3.41 has `tcp_friendliness = false`.
 //!
-//! Deviations: the cube root is exact (Linux's is 0.2 % off on average); the kernel's tick is 1 ms
-//! (HZ = 1000), only in 4.9 4 ms; 32-bit overflow beyond a million segments is not reproduced. From
-//! RFC 9438, as in Linux: the Reno-friendly alpha stays 0.53 after the window has passed its former
-//! maximum. An ECN mark stores the maximum as a loss does, whatever `beta_ecn` is.
+//! Deviations: the kernel's tick is 1 ms (HZ = 1000), only in 4.9 4 ms; 32-bit overflow beyond a million
+//! segments is not reproduced. From RFC 9438, as in Linux: the Reno-friendly alpha stays 0.53 after the
+//! window has passed its former maximum. An ECN mark stores the maximum as a loss does, whatever
+//! `beta_ecn` is.
 //!
 //! Observes: `w_max` (segments), in an epoch of the curve `k` (s), `epoch_start` (s of simulated
 //! time) and `w_est`, the Reno-friendly window (segments); of HyStart the state `hystart`

@@ -59,16 +59,26 @@ pub struct CubicCurve {
     delay_min: Option<Span>,
 }
 
-/// Largest integer whose cube is not above `a`.
+/// Where Linux's search for a cube root begins: about 64 times the root of the index, less ten.
+#[rustfmt::skip]
+const FIRST_ROOTS: [u8; 64] = [
+    0, 54, 54, 54, 118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156,
+    157, 161, 164, 168, 170, 173, 176, 179, 181, 185, 187, 190, 192, 194, 197, 199,
+    200, 202, 204, 206, 209, 211, 213, 215, 217, 219, 221, 222, 224, 225, 227, 229,
+    231, 232, 234, 236, 237, 239, 240, 242, 244, 245, 246, 248, 250, 251, 252, 254,
+];
+
+/// The cube root as Linux computes it (`cubic_root`): one step of Newton's from a table, which is less
+/// than 0.2 % off from 14,000 on; the curve is earlier or later by as much.
 fn cube_root(a: u64) -> u64 {
-    let mut root = libm::cbrt(a as f64) as u64;
-    while root * root * root > a {
-        root -= 1;
+    let bits = u64::BITS - a.leading_zeros();
+    if bits < 7 {
+        return (u64::from(FIRST_ROOTS[a as usize]) + 35) >> 6;
     }
-    while (root + 1) * (root + 1) * (root + 1) <= a {
-        root += 1;
-    }
-    root
+    let thirds = ((bits * 84) >> 8) - 1;
+    let first = u64::from(FIRST_ROOTS[(a >> (3 * thirds)) as usize]);
+    let x = ((first + 10) << thirds) >> 6;
+    ((2 * x + a / (x * (x - 1))) * 341) >> 10
 }
 
 impl CubicCurve {
@@ -274,11 +284,15 @@ mod tests {
     };
 
     #[test]
-    fn cube_root_is_exact() {
-        for root in [0u64, 1, 2, 7, 1000, 999_999, 2_000_000] {
-            assert_eq!(cube_root(root * root * root), root);
-            assert_eq!(cube_root(root * root * root + 1), root.max(1));
+    fn cube_roots_are_as_far_off_as_the_kernels() {
+        // Computed by the kernel's function for K of these distances to the origin.
+        let of_distance = [(1, 1388), (17, 3573), (100, 6451), (1000, 13_897), (2500, 18_864)];
+        for (segments, root) in of_distance {
+            assert_eq!(cube_root(CUBE_FACTOR * segments), root, "{segments} segments");
         }
+        assert_eq!([0, 5, 63, 64].map(cube_root), [0, 2, 4, 4]);
+        let near = |root: u64| cube_root(root.pow(3)).abs_diff(root) < root / 500;
+        assert!((14_000..2_000_000).step_by(37).all(near));
     }
 
     /// RFC 9438 equation 1: W(t) = C (t - K)^3 + W_max with K = cbrt((W_max - W) / C); Linux's
@@ -290,7 +304,7 @@ mod tests {
         curve.update(Time::from_nanos(1_000_000), 700, 1);
         let c = 410.0 / 1024.0;
         let k = (300.0f64 / c).cbrt();
-        assert!((curve.k as f64 / 1024.0 - k).abs() < 0.002, "{} {k}", curve.k);
+        assert!((curve.k as f64 / 1024.0 - k).abs() < 0.01, "{} {k}", curve.k);
         for tenths in 0..300 {
             let t = f64::from(tenths) / 10.0;
             let expected = c * (t - k).powi(3) + 1000.0;

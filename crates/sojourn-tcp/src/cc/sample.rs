@@ -86,6 +86,8 @@ pub struct AckSample {
     pub app_limited: bool,
     /// Whether the ACK answers a single segment late (a delayed-ACK timer fired, as far as known).
     pub ack_delayed: bool,
+    /// How long pacing holds the next segment back (Linux `tcp_wstamp_ns` less the time).
+    pub departs_in: Span,
     /// The delivery-rate sample.
     pub rate: RateSample,
 }

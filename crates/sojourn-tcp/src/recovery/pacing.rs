@@ -2,14 +2,15 @@
 //! (`tcp_update_skb_after_send`, `tcp_update_pacing_rate`, `tcp_tso_autosize`).
 //!
 //! The clock advances by length over rate for every burst; up to half a burst's time is credited
-//! when the sender was late. Rate and length count payload, as in Linux. The first ten segments of a
-//! connection are not paced, but move the clock (`tcp_wstamp_ns`), so that the next one is not late.
+//! when the sender was late. Rate and length count payload, and rates whole bytes per second, as in
+//! Linux. Bursts within the first nine segments of a connection are not paced, but move the clock
+//! (`tcp_wstamp_ns`), so that the next one is not late.
 
 use crate::packet::LARGEST_BURST;
 use crate::units::{Rate, Span, Time};
 
-/// Segments sent before pacing begins.
-const UNPACED_SEGMENTS: u64 = 10;
+/// The burst with which a connection has sent this many segments is the first that is paced.
+const PACED_FROM: u64 = 10;
 /// Burst length: this much time at the pacing rate (`sk_pacing_shift` 10, about 1 ms).
 const BURST_SHIFT: u32 = 10;
 /// `tcp_tso_rtt_log`: at RTTs of 2^9 us and less, bursts grow.
@@ -23,10 +24,13 @@ pub struct Pacer {
     next: Time,
     /// Segments left of the present burst.
     left: u32,
-    /// How late the present burst began.
+    /// The earliest time at which the present burst could go, and how late it began.
+    began: Time,
     late: Span,
-    /// What the segments sent of it take at the rate.
-    length: Span,
+    /// Bytes sent of it.
+    bytes: u64,
+    /// Whether it is paced.
+    paces: bool,
 }
 
 impl Pacer {
@@ -58,26 +62,24 @@ impl Pacer {
         self.left = 0;
     }
 
-    /// A segment of `payload` bytes was sent; if it begins a burst, this is of `burst` segments.
+    /// A segment of `payload` bytes was sent after so many others; if it begins a burst, this is of
+    /// `burst` segments.
     #[inline]
     pub fn on_sent(&mut self, now: Time, payload: u32, burst: u32, segments_before: u64) {
-        let Some(rate) = self.rate.filter(|_| segments_before >= UNPACED_SEGMENTS) else {
-            self.next = self.next.max(now);
-            return;
-        };
         if self.left == 0 {
             self.left = burst.max(1);
+            self.late = now.since(self.next);
+            self.began = self.next.max(now);
+            self.bytes = 0;
+            self.paces = segments_before + u64::from(self.left) >= PACED_FROM;
         }
         self.left -= 1;
-        if self.next <= now {
-            self.late = now.since(self.next);
-            self.length = Span::ZERO;
-        }
-        let length = rate.span_of(u64::from(payload));
-        let taken = self.late.min(self.length / 2);
-        self.length += length;
-        let credit = self.late.min(self.length / 2).saturating_sub(taken);
-        self.next = self.next.max(now) + (length - credit);
+        self.bytes += u64::from(payload);
+        let length = match self.rate {
+            Some(rate) if self.paces => rate.span_of(self.bytes),
+            _ => Span::ZERO,
+        };
+        self.next = self.began + (length - self.late.min(length / 2));
     }
 }
 
@@ -104,17 +106,17 @@ pub fn window_rate(
         return None;
     }
     let percent: u64 = if cwnd < ssthresh / 2 { 200 } else { 120 };
-    let bits = u64::from(cwnd.max(packets_out)) * u64::from(mss) * 8;
+    let bytes = u64::from(cwnd.max(packets_out)) * u64::from(mss);
     let (factor, nanos) = (percent * 10_000_000, srtt.as_nanos());
     // Wide arithmetic is slow, and needed for windows of gigabytes only.
-    let bps = match bits.checked_mul(factor) {
+    let rate = match bytes.checked_mul(factor) {
         Some(product) => product / nanos,
         None => {
-            let bps = u128::from(bits) * u128::from(factor) / u128::from(nanos);
-            u64::try_from(bps).unwrap_or(u64::MAX)
+            let rate = u128::from(bytes) * u128::from(factor) / u128::from(nanos);
+            u64::try_from(rate).unwrap_or(u64::MAX)
         }
     };
-    Some(Rate::from_bps(bps.max(1)))
+    Some(Rate::from_bps(rate.max(1).saturating_mul(8)))
 }
 
 #[cfg(test)]
@@ -151,6 +153,18 @@ mod tests {
             pacer.on_sent(now, 1448, 2, sent);
         }
         assert_eq!(pacer.next(), now + Span::from_millis(1), "of 2 ms");
+    }
+
+    /// The tenth segment is the first that is paced, and with it the burst that it ends.
+    #[test]
+    fn the_burst_with_the_tenth_segment_holds_the_next_one_back() {
+        let mut pacer = Pacer::default();
+        pacer.set_rate(Some(Rate::from_bps(11_584_000)));
+        let now = Time::ZERO;
+        (0..8).for_each(|sent| pacer.on_sent(now, 1448, 1, sent));
+        assert_eq!(pacer.next(), now);
+        (8..10).for_each(|sent| pacer.on_sent(now, 1448, 2, sent));
+        assert_eq!(pacer.next(), now + Span::from_millis(2));
     }
 
     /// What is sent of a burst counts, not what it might have been.

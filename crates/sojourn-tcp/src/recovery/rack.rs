@@ -3,7 +3,7 @@
 //! A segment is lost when one sent later has been delivered and the reordering window has passed.
 //! As in Linux, the window is zero in recovery, and before it once as many segments are SACKed as
 //! the degree of reordering, as long as no reordering was observed; DSACKs widen it by steps of a
-//! quarter of the minimum RTT for 16 recoveries.
+//! quarter of the minimum RTT for 16 recoveries. Times are read in whole microseconds.
 
 use crate::units::{Span, Time};
 
@@ -86,7 +86,7 @@ impl Rack {
         retransmitted: bool,
         min_rtt: Span,
     ) {
-        let rtt = now.since(sent_at);
+        let rtt = now.micros_since(sent_at);
         // Too fast for the retransmission: this acknowledges the original.
         if rtt < min_rtt && retransmitted {
             return;
@@ -145,14 +145,15 @@ impl Rack {
         if !self.reordering_seen && situation.evident {
             return Span::ZERO;
         }
-        let quarter = Span::from_nanos(situation.min_rtt.as_nanos() / 4);
-        (quarter * u64::from(self.steps)).min(situation.srtt)
+        let quarter = situation.min_rtt.as_micros() / 4;
+        let srtt = situation.srtt.as_micros();
+        Span::from_micros(quarter.saturating_mul(self.steps.into()).min(srtt))
     }
 
     /// Time until a segment sent at `sent_at` is to be marked lost; zero if it is due.
     #[inline]
     fn remaining(&self, now: Time, sent_at: Time, window: Span) -> Span {
-        (sent_at + self.rtt + window).since(now)
+        (self.rtt + window).saturating_sub(now.micros_since(sent_at))
     }
 
     /// Whether an outstanding segment has been in flight for longer than the last delivered one

@@ -2,7 +2,7 @@
 //!
 //! Each segment carries the sender's delivery count at its sending; when it is delivered, the
 //! difference over the longer of the send and the ACK interval is a rate sample. The sample of an
-//! ACK is that of its most recently sent segment.
+//! ACK is that of its most recently sent segment. Times are read in whole microseconds.
 
 use crate::cc::RateSample;
 use crate::units::{Span, Time};
@@ -117,8 +117,8 @@ impl Delivery {
         let Some(Delivered { snapshot, app_limited, retransmitted, .. }) = sampler.best else {
             return RateSample::default();
         };
-        let send = snapshot.sent_at.since(snapshot.first_sent_at);
-        let ack = now.since(snapshot.delivered_at);
+        let send = snapshot.sent_at.micros_since(snapshot.first_sent_at);
+        let ack = now.micros_since(snapshot.delivered_at);
         let interval = send.max(ack);
         RateSample {
             // Samples over less than the minimum RTT would be too high.

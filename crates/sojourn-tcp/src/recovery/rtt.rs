@@ -2,7 +2,9 @@
 //!
 //! RFC 6298, and Linux's `tcp_rtt_estimator`: the mean deviation is smoothed asymmetrically (a
 //! falling RTT hardly raises it), its maximum over a round is the variance term, which decays once
-//! per round and never falls below 200 ms: the timeout is at least SRTT + 200 ms.
+//! per round and never falls below 200 ms: the timeout is at least SRTT + 200 ms, in whole ticks.
+//! SRTT is kept in eighths of a microsecond and the deviation in quarters, as integers, as Linux has
+//! them: controls and bursts compare SRTT with thresholds, where the last digit decides.
 
 use crate::units::{Span, Time};
 
@@ -81,11 +83,12 @@ impl WindowedMin {
 pub struct RttEstimator {
     rules: RtoRules,
     min: WindowedMin,
-    /// Nanoseconds; zero before the first sample.
+    /// Eighths of a microsecond; zero before the first sample.
     srtt: i64,
+    /// Four mean deviations in microseconds, and the most of them in this round.
     mdev: i64,
     mdev_max: i64,
-    /// The variance term, four deviations.
+    /// The variance term in microseconds, four deviations.
     rttvar: i64,
     /// The round in which `mdev_max` is collected ends when this segment is acknowledged.
     round_end: u32,
@@ -109,28 +112,29 @@ impl RttEstimator {
 
     /// Mean deviation.
     pub fn mdev(&self) -> Span {
-        Span::from_nanos(self.mdev as u64)
+        Span::from_micros(self.mdev as u64) / 4
     }
 
     /// The variance term of the timeout, four deviations.
     pub fn rttvar(&self) -> Span {
-        Span::from_nanos(self.rttvar as u64)
+        Span::from_micros(self.rttvar as u64)
     }
 
     /// Takes a sample. `una` and `next` bound the round over which deviations are collected.
     /// A sample ends any backoff.
     #[inline]
     pub fn sample(&mut self, rtt: Span, una: u32, next: u32) {
-        let m = (rtt.as_nanos() as i64).max(1);
+        let m = (rtt.as_micros() as i64).max(1);
         if self.srtt == 0 {
             self.first(m, next);
         } else {
             match self.rules.style {
                 RtoStyle::Linux => self.linux(m, una, next),
                 RtoStyle::Rfc6298 => {
-                    self.mdev += ((m - self.srtt).abs() - self.mdev) / 4;
-                    self.srtt += (m - self.srtt) / 8;
-                    self.rttvar = 4 * self.mdev;
+                    let error = m - (self.srtt >> 3);
+                    self.mdev += error.abs() - (self.mdev >> 2);
+                    self.srtt += error;
+                    self.rttvar = self.mdev;
                 }
             }
         }
@@ -138,37 +142,35 @@ impl RttEstimator {
     }
 
     fn first(&mut self, m: i64, next: u32) {
-        self.srtt = m;
-        self.mdev = m / 2;
+        self.srtt = m << 3;
+        self.mdev = m << 1;
         self.rttvar = match self.rules.style {
-            RtoStyle::Linux => (4 * self.mdev).max(self.rules.min.as_nanos() as i64),
-            RtoStyle::Rfc6298 => 4 * self.mdev,
+            RtoStyle::Linux => self.mdev.max(self.rules.min.as_micros() as i64),
+            RtoStyle::Rfc6298 => self.mdev,
         };
         self.mdev_max = self.rttvar;
         self.round_end = next;
     }
 
-    /// `mdev` holds one deviation; Linux keeps four times that.
     #[inline]
     fn linux(&mut self, m: i64, una: u32, next: u32) {
-        let error = m - self.srtt;
-        self.srtt += error / 8;
-        let mut excess = error.abs() - self.mdev;
+        let error = m - (self.srtt >> 3);
+        self.srtt = (self.srtt + error).max(1);
+        let mut excess = error.abs() - (self.mdev >> 2);
         if error < 0 && excess > 0 {
-            excess /= 8;
+            excess >>= 3;
         }
-        self.mdev += excess / 4;
-        let deviation = 4 * self.mdev;
-        if deviation > self.mdev_max {
-            self.mdev_max = deviation;
-            self.rttvar = self.rttvar.max(deviation);
+        self.mdev += excess;
+        if self.mdev > self.mdev_max {
+            self.mdev_max = self.mdev;
+            self.rttvar = self.rttvar.max(self.mdev);
         }
         if una > self.round_end {
             if self.mdev_max < self.rttvar {
-                self.rttvar -= (self.rttvar - self.mdev_max) / 4;
+                self.rttvar -= (self.rttvar - self.mdev_max) >> 2;
             }
             self.round_end = next;
-            self.mdev_max = self.rules.min.as_nanos() as i64;
+            self.mdev_max = self.rules.min.as_micros() as i64;
         }
     }
 
@@ -177,11 +179,16 @@ impl RttEstimator {
         if self.srtt == 0 {
             return self.rules.initial;
         }
+        let tick = self.rules.tick.as_nanos();
         let rto = match self.rules.style {
-            RtoStyle::Linux => Span::from_nanos((self.srtt + self.rttvar) as u64),
+            RtoStyle::Linux => {
+                let micros = (self.srtt >> 3) + self.rttvar;
+                let ticks = Span::from_micros(micros as u64).as_nanos().div_ceil(tick);
+                Span::from_nanos(ticks * tick)
+            }
             RtoStyle::Rfc6298 => {
-                let variance = (self.rttvar as u64).max(self.rules.tick.as_nanos());
-                Span::from_nanos(self.srtt as u64 + variance).max(self.rules.min)
+                let variance = self.rttvar().max(self.rules.tick);
+                (self.srtt() + variance).max(self.rules.min)
             }
         };
         rto.min(self.rules.max)
@@ -223,7 +230,7 @@ impl RttEstimator {
 
     /// Smoothed RTT; zero before the first sample.
     pub fn srtt(&self) -> Span {
-        Span::from_nanos(self.srtt as u64)
+        Span::from_micros(self.srtt as u64) / 8
     }
 
     /// Minimum RTT of the last five minutes; [`Span::MAX`] before the first sample.
@@ -253,6 +260,22 @@ mod tests {
         }
         let rto = rtt.rto().as_millis_f64();
         assert!((300.0..301.0).contains(&rto), "{rto}");
+    }
+
+    /// Worked by hand through `tcp_rtt_estimator`: 40 ms, then 41.007 ms, then 39.999 ms.
+    #[test]
+    fn linux_keeps_eighths_of_a_microsecond_and_a_timeout_in_ticks() {
+        let mut rtt = estimator(RtoStyle::Linux);
+        let mut sampled = |us| {
+            rtt.sample(Span::from_micros(us), 1, 1);
+            (rtt.srtt().as_nanos(), rtt.mdev().as_nanos(), rtt.rto())
+        };
+        let rto = Span::from_millis(240);
+        assert_eq!(sampled(40_000), (40_000_000, 20_000_000, rto));
+        // 40,125 is the smoothed RTT in whole microseconds, from which the next error counts.
+        let rto = Span::from_millis(241);
+        assert_eq!(sampled(41_007), (40_125_875, 15_251_750, rto));
+        assert_eq!(sampled(39_999), (40_110_125, 11_470_500, rto));
     }
 
     #[test]

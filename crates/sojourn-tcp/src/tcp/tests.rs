@@ -92,7 +92,7 @@ impl Rig {
         self.now.as_nanos() as f64 / 1e6
     }
 
-    fn pump(&mut self) {
+    pub(super) fn pump(&mut self) {
         while let Some(mut packet) = self.sender.poll_transmit(self.now) {
             if packet.is_data() {
                 self.sent.push((self.ms(), seq_of(&packet)));

@@ -51,6 +51,7 @@ impl Catalogued {
         sample.delivered = self.delivery.delivered.into();
         sample.total_lost = self.delivery.lost.into();
         sample.app_limited = self.delivery.app_limited();
+        sample.departs_in = self.clock.next().since(view.now);
         sample.rate = rate;
         sample
     }

@@ -60,12 +60,13 @@ impl Bandwidth {
         Bandwidth((self.0 + other.0) >> 1)
     }
 
-    /// `gain` times this bandwidth less `margin` per cent, for segments of `size` bytes.
+    /// `gain` times this bandwidth less `margin` per cent, for segments of `size` bytes, in whole bytes
+    /// per second.
     #[inline]
     pub fn rate(self, gain: u32, size: u32, margin: u32) -> Rate {
-        let bytes = (u128::from(self.0) * u128::from(size) * u128::from(gain)) >> 8;
-        let bits = (bytes * u128::from(80_000 * (100 - margin))) >> SHIFT;
-        Rate::from_bps(bits.min(u128::from(u64::MAX)) as u64)
+        let scaled = (u128::from(self.0) * u128::from(size) * u128::from(gain)) >> 8;
+        let bytes = (scaled * u128::from(10_000 * (100 - margin))) >> SHIFT;
+        Rate::from_bps((bytes * 8).min(u128::from(u64::MAX)) as u64)
     }
 }
 

@@ -83,7 +83,7 @@ impl Bbr {
         if self.pacing_gain == UNIT {
             return full_length;
         }
-        let in_flight = self.in_network(now, ack.prior_in_flight);
+        let in_flight = self.in_network(ack, ack.prior_in_flight);
         if self.pacing_gain > UNIT {
             // Probe until the data in flight reaches the gain, unless a small buffer already
             // overflows.
@@ -109,7 +109,7 @@ impl Bbr {
             }
         }
         if self.mode == Mode::Drain
-            && self.in_network(now, ack.in_flight) <= self.inflight(self.max_bandwidth(), UNIT)
+            && self.in_network(ack, ack.in_flight) <= self.inflight(self.max_bandwidth(), UNIT)
         {
             self.enter_probe_bw(now);
         }
@@ -125,12 +125,12 @@ impl Bbr {
         };
     }
 
-    /// Segments in the network, of those in flight.
-    fn in_network(&self, now: Time, in_flight: u32) -> u32 {
+    /// Segments in the network at the next departure, of those in flight.
+    fn in_network(&self, ack: &AckSample, in_flight: u32) -> u32 {
         match self.version {
             Version::Linux6 => {
                 let growing = self.pacing_gain > UNIT;
-                self.pacer.in_network(now, in_flight, self.bandwidth(), growing)
+                self.pacer.in_network(ack.departs_in, in_flight, self.bandwidth(), growing)
             }
             Version::Linux49 => in_flight,
         }

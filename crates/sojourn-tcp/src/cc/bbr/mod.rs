@@ -22,9 +22,8 @@
 //! Times are compared as in the kernel: phases and epochs in microseconds, the age of the minimum RTT
 //! and the length of a policer's interval in ticks of 1 ms (HZ = 1000), in `linux-4.9` of 4 ms.
 //!
-//! Deviations from Linux: a round of the delivery clock includes losses marked up to its ACK; every
-//! departure is a segment's (a TSO burst is paced as a whole there); a start after idle counts as
-//! application-limited.
+//! Deviations from Linux: a round of the delivery clock includes losses marked up to its ACK; a start
+//! after idle counts as application-limited.
 //!
 //! Observes: `mode` (`startup`, `drain`, `probe_bw`, `probe_rtt`), `cycle_index` (in `probe_bw`),
 //! `bandwidth` and the policed `lt_bw` (Mbit/s), `min_rtt` (s), `pacing_gain`, `cwnd_gain`,
@@ -36,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use super::filter::MaxFilter;
 use super::{
     AckSample, CaState, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Lost,
-    Registered, Sent,
+    Registered,
 };
 use crate::observe::Observer;
 use crate::registry;
@@ -232,10 +231,6 @@ impl CongestionControl for Bbr {
         self.min_rtt = Span::from_micros(rtt.as_micros());
         self.min_rtt_stamp = self.ticks(now);
         self.start_pacing(rtt);
-    }
-
-    fn on_sent(&mut self, now: Time, _sent: &Sent) {
-        self.pacer.on_sent(now);
     }
 
     fn on_packet_lost(&mut self, _now: Time, lost: &Lost) {

@@ -2,15 +2,12 @@
 //!
 //! Linux gives each packet an earliest departure time; part of what counts as in flight may still
 //! wait for it in the host. BBR's state machine looks at what will be in the network at the next
-//! departure, so this keeps the same clock as `tcp_update_skb_after_send`.
+//! departure, of which the sender tells how far away it is.
 
 use super::super::ControlInit;
 use super::bandwidth::Bandwidth;
 use crate::packet::LARGEST_BURST;
-use crate::units::{Rate, Span, Time};
-
-/// The first segments of a connection are not paced (`TCP_INIT_CWND`).
-const UNPACED: u32 = 10;
+use crate::units::{Rate, Span};
 
 /// Pacing state of one connection.
 #[derive(Clone, Copy, Debug)]
@@ -18,11 +15,8 @@ pub struct Pacer {
     mss: u32,
     rate: Rate,
     extra: u64,
-    segment_time: Span,
     goal: u32,
     largest: u32,
-    unpaced: u32,
-    departure: Time,
 }
 
 impl Pacer {
@@ -32,11 +26,8 @@ impl Pacer {
             mss: init.mss,
             rate: Rate::from_bps(1),
             extra: 0,
-            segment_time: Span::ZERO,
             goal: 1,
             largest,
-            unpaced: UNPACED,
-            departure: init.now,
         }
     }
 
@@ -67,22 +58,8 @@ impl Pacer {
         }
         self.rate = Rate::from_bps(rate.as_bps().max(1));
         self.extra = extra;
-        self.segment_time =
-            Span::from_nanos(u64::from(self.mss) * 8_000_000_000 / self.rate.as_bps());
         let bytes = (((self.rate.as_bps() / 8) >> 10) + extra).min(LARGEST_BURST);
         self.goal = (bytes as u32 / self.mss).max(min_goal(self.rate)).min(self.largest);
-    }
-
-    /// A segment leaves the transport: the next one may follow after its time at the rate, less
-    /// the credit (at most half of it) for leaving later than allowed.
-    #[inline]
-    pub fn on_sent(&mut self, now: Time) {
-        if self.unpaced > 0 {
-            self.unpaced -= 1;
-            return;
-        }
-        let credit = now.since(self.departure).min(self.segment_time / 2);
-        self.departure = self.departure.max(now) + (self.segment_time - credit);
     }
 
     /// Segments that will be in the network at the next departure, of `in_flight` now, while
@@ -90,13 +67,12 @@ impl Pacer {
     #[inline]
     pub fn in_network(
         &self,
-        now: Time,
+        departs_in: Span,
         in_flight: u32,
         bandwidth: Bandwidth,
         growing: bool,
     ) -> u32 {
-        let wait = Span::from_micros(self.departure.since(now).as_micros());
-        let drained = bandwidth.segments_in(wait);
+        let drained = bandwidth.segments_in(departs_in);
         let then = in_flight + if growing { self.goal } else { 0 };
         u64::from(then).saturating_sub(drained) as u32
     }

@@ -58,8 +58,10 @@ impl Bbr {
             }
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
-            self.save_cwnd();
             self.mode = Mode::ProbeRtt;
+            // In this order the window is saved as one that is cut, as in the kernel: not below the
+            // one before the last recovery.
+            self.save_cwnd();
             self.probe_rtt.enter(ack);
         }
         if self.mode == Mode::ProbeRtt {

@@ -3,7 +3,7 @@
 use super::super::bbr::bandwidth::{Bandwidth, UNIT};
 use super::phase::Phase;
 use super::{AckSample, Bbr3, CaState, MIN_CWND, Mode};
-use crate::units::{Span, Time};
+use crate::units::Span;
 
 impl Bbr3 {
     pub(super) fn bdp(&self, bandwidth: Bandwidth, gain: u32) -> u32 {
@@ -25,9 +25,10 @@ impl Bbr3 {
         if up { cwnd.saturating_add(2) } else { cwnd }
     }
 
-    /// Segments in the network, of those in flight.
-    pub(super) fn in_network(&self, now: Time, in_flight: u32) -> u32 {
-        self.pacer.in_network(now, in_flight, self.bandwidth(), self.pacing_gain > UNIT)
+    /// Segments in the network at the next departure, of those in flight.
+    pub(super) fn in_network(&self, ack: &AckSample, in_flight: u32) -> u32 {
+        let growing = self.pacing_gain > UNIT;
+        self.pacer.in_network(ack.departs_in, in_flight, self.bandwidth(), growing)
     }
 
     pub(super) fn save_cwnd(&mut self) {

@@ -72,7 +72,7 @@ impl Bbr3 {
         {
             return;
         }
-        let in_flight = self.in_network(now, ack.prior_in_flight);
+        let in_flight = self.in_network(ack, ack.prior_in_flight);
         match self.phase {
             Phase::Cruise => {
                 self.check_time_to_probe(now, ack);

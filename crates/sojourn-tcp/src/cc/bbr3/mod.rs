@@ -34,7 +34,7 @@ use super::bbr::pacer::Pacer;
 use super::bbr::probe_rtt::ProbeRtt;
 use super::{
     AckSample, CaState, CongestionControl, ControlInit, Decision, Event, INFINITE_SSTHRESH, Lost,
-    Registered, Sent,
+    Registered,
 };
 use crate::observe::Observer;
 use crate::registry;
@@ -227,10 +227,6 @@ impl CongestionControl for Bbr3 {
         (self.min_rtt, self.min_rtt_stamp) = (min_rtt, now);
         (self.probe_rtt_min, self.probe_rtt_min_stamp) = (min_rtt, now);
         self.start_pacing(rtt);
-    }
-
-    fn on_sent(&mut self, now: Time, _sent: &Sent) {
-        self.pacer.on_sent(now);
     }
 
     fn on_packet_lost(&mut self, now: Time, lost: &Lost) {

@@ -82,7 +82,7 @@ impl Bbr3 {
             self.ssthresh = product;
             self.reset_congestion_signals();
         }
-        if self.mode == Mode::Drain && self.in_network(now, ack.in_flight) <= product {
+        if self.mode == Mode::Drain && self.in_network(ack, ack.in_flight) <= product {
             self.mode = Mode::ProbeBw;
             self.start_down(now);
         }

@@ -38,7 +38,8 @@ fn phases_follow_the_state_machine() {
     let mut path = Bottleneck::new(48.0, 1000).flow(40.0, bbr3());
     let changes = places(&mut path, 20.0);
     let order: Vec<_> = changes.iter().map(|(_, place)| place.as_str()).collect();
-    assert_eq!(order[..6], ["startup", "drain", DOWN, CRUISE, REFILL, UP], "{changes:?}");
+    // With so little left by DRAIN, DOWN is over with the ACK that begins it.
+    assert_eq!(order[..6], ["startup", "drain", CRUISE, REFILL, UP, DOWN], "{changes:?}");
     for pair in changes[2..].windows(2) {
         let allowed = match pair[0].1.as_str() {
             UP => [DOWN, PROBE_RTT],

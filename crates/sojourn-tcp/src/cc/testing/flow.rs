@@ -100,6 +100,7 @@ impl Flow {
             next: self.next,
             ece: ce,
             esce: sce,
+            departs_in: self.next_send.since(now),
             rate,
             ..self.meter.ack_sample()
         };

@@ -46,6 +46,13 @@ impl Scoreboard {
         self.waiting.iter().map(|Reverse(seq)| *seq).filter(waits)
     }
 
+    /// How many segments from `seq` on, of `most`, wait to be retransmitted side by side; `seq` counts.
+    pub(crate) fn lost_from(&self, seq: u32, most: u32) -> u32 {
+        let end = seq.saturating_add(most.max(1)).min(self.next());
+        let waits = |next: &u32| Self::awaits_retransmission(self.segment(*next).marks);
+        1 + (seq + 1..end).take_while(waits).count() as u32
+    }
+
     fn awaits_retransmission(marks: Marks) -> bool {
         marks.has(Marks::LOST) && !marks.has(Marks::RETRANSMITTED) && !marks.has(Marks::SACKED)
     }

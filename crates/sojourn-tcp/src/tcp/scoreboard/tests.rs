@@ -131,3 +131,14 @@ fn room_that_is_not_needed_is_given_back() {
     assert_eq!((board.ring.len(), board.oldest()), (16, Some(38)));
     assert_eq!(board.pop_run(51).map(|run| run.bytes), Some(3 * 1448 + 10 * 1000));
 }
+
+/// Of what is sent again together, nothing else is between.
+#[test]
+fn lost_neighbours_end_at_what_is_delivered_or_sent_again() {
+    let mut board = board(10);
+    sack(&mut board, 4, 5);
+    (1..=8).for_each(|seq| _ = board.mark_lost(seq));
+    assert_eq!((board.lost_from(1, 9), board.lost_from(1, 2), board.lost_from(5, 9)), (3, 2, 4));
+    board.mark_retransmitted(6, Snapshot::default(), false);
+    assert_eq!((board.lost_from(5, 9), board.lost_from(3, 9)), (1, 1));
+}

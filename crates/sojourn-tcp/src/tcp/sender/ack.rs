@@ -4,6 +4,7 @@ use super::Sender;
 use crate::cc::{AckSample, CaState, EcnMode, RateSample, Step};
 use crate::packet::{Flags, TcpAck};
 use crate::recovery::rate::Sampler;
+use crate::recovery::rtt::RtoStyle;
 use crate::tcp::OPEN_WINDOW;
 use crate::units::{Span, Time};
 
@@ -92,6 +93,7 @@ impl Sender {
             self.process_cumulative(now, packet.next, prior_highest, &mut ack, &mut sampler);
         }
         let rtt = self.take_rtt(now, &ack);
+        ack.rearm |= self.repairs_elsewhere(now, &ack);
         if let Some(low) = ack.reordered {
             self.on_reordering(low);
         }
@@ -112,13 +114,19 @@ impl Sender {
         if let Some(segments) = rate.delivered {
             self.count_rate(segments, rate.interval);
         }
-        let sample = self.sample(&before, &ack, rtt, rate);
+        let sample = self.sample(now, &before, &ack, (rtt, rate));
         self.steer(now, &ack, &sample);
     }
 
     /// The sample of an ACK for the control.
     #[inline]
-    fn sample(&self, before: &Before, ack: &Ack, rtt: Option<Span>, rate: RateSample) -> AckSample {
+    fn sample(
+        &self,
+        now: Time,
+        before: &Before,
+        ack: &Ack,
+        (rtt, rate): (Option<Span>, RateSample),
+    ) -> AckSample {
         AckSample {
             state: self.recovery.state,
             may_grow: self.may_grow(ack),
@@ -140,6 +148,7 @@ impl Sender {
             esce: ack.esce,
             app_limited: self.delivery.app_limited(),
             ack_delayed: self.maybe_delayed(ack, &rate),
+            departs_in: self.pacer.next().since(now),
             rate,
         }
     }
@@ -228,8 +237,8 @@ impl Sender {
     /// the timestamp echo serves, at its resolution.
     fn take_rtt(&mut self, now: Time, ack: &Ack) -> Option<Span> {
         let acked = ack.acked_sent.filter(|_| !ack.retransmission_acked);
-        let newest = ack.sacked_sent.or(acked).map(|(_, last)| now.since(last));
-        let oldest = acked.or(ack.sacked_sent).map(|(first, _)| now.since(first));
+        let newest = ack.sacked_sent.or(acked).map(|(_, last)| now.micros_since(last));
+        let oldest = acked.or(ack.sacked_sent).map(|(first, _)| now.micros_since(first));
         let smoothed = oldest.or_else(|| {
             let elapsed = self.timestamp(now).saturating_sub(self.timestamp(self.last_echo)).max(1);
             (ack.cum_acked > 0 && self.last_echo > Time::ZERO)
@@ -242,6 +251,15 @@ impl Sender {
         self.rtt.sample_min(now, newest.unwrap_or(smoothed));
         // Kernels whose timestamps count ticks do not pass their RTTs to controls.
         newest.or_else(|| (self.profile.timestamp <= Span::from_millis(1)).then_some(smoothed))
+    }
+
+    /// Whether an ACK that acknowledges nothing SACKs what was sent before the first segment was last
+    /// sent: the timeout of that one starts again (Linux `tcp_clean_rtx_queue`).
+    fn repairs_elsewhere(&self, now: Time, ack: &Ack) -> bool {
+        let Some((first, _)) = ack.sacked_sent.filter(|_| ack.cum_acked == 0) else { return false };
+        let head = self.board.segment(self.board.una()).snapshot.sent_at;
+        let restarts = self.profile.rto_style == RtoStyle::Linux;
+        restarts && now.micros_since(first) > now.micros_since(head)
     }
 
     fn count_rate(&mut self, segments: u32, interval: Span) {

@@ -99,6 +99,14 @@ impl Sender {
         }
     }
 
+    /// Whether the ACK echoes a time before this segment's retransmission, which then was needless: it
+    /// tells RACK nothing (Linux `tcp_skb_spurious_retrans`).
+    fn is_of_original(&self, segment: &Segment) -> bool {
+        self.profile.undo
+            && segment.marks.has(Marks::EVER_RETRANSMITTED)
+            && self.timestamp(self.last_echo) < self.timestamp(segment.snapshot.sent_at)
+    }
+
     #[inline]
     fn count_for_rack(&mut self, now: Time, seq: u32, segment: &Segment) {
         let retransmitted = segment.marks.has(Marks::EVER_RETRANSMITTED);
@@ -175,7 +183,9 @@ impl Sender {
                 ack.original_delivered |= seq < self.recovery.high_seq;
             }
             if !sacked {
-                self.count_for_rack(now, seq, &segment);
+                if !self.is_of_original(&segment) {
+                    self.count_for_rack(now, seq, &segment);
+                }
                 self.deliver(seq, &segment, sampler);
             }
             ack.cum_acked += 1;

@@ -81,7 +81,10 @@ impl Sender {
         self.phase = Phase::Established;
         self.established_at = Some(now);
         self.timer = None;
-        let rtt = now.since(answered);
+        // The SYN counts (Linux `tcp_clean_rtx_queue`): with the first segment that is delivered the
+        // sending is no longer limited by the application, which had not written before.
+        self.delivery.delivered = 1;
+        let rtt = now.micros_since(answered);
         self.rtt.sample(rtt, 0, 1);
         self.rtt.sample_min(now, rtt);
         self.show(now, &Step::Callback);
@@ -105,5 +108,30 @@ impl Sender {
             let ssthresh = self.decision.ssthresh;
             self.cc.on_congestion(now, &Event::Restart { cwnd: 1, ssthresh });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::endpoint::Endpoint as _;
+    use crate::tcp::TcpInit;
+    use crate::tcp::tests::{Rig, init};
+    use crate::units::Span;
+
+    /// Before it writes, the application limits the sending; with the first segment that is delivered
+    /// it does no more.
+    #[test]
+    fn the_first_delivery_ends_what_the_handshake_left() {
+        let mut rig = Rig::new(TcpInit { ack_every: 1, ..init("linux-6") }, "reno", 100);
+        rig.sender.open(rig.now);
+        rig.pump();
+        rig.run(120.0);
+        assert!(rig.sender.delivery.app_limited());
+        rig.serialisation = Span::from_millis(10);
+        rig.sender.write(rig.now, u64::MAX);
+        rig.pump();
+        rig.run(235.0);
+        assert_eq!(rig.sender.delivery.delivered, 2, "the SYN and a segment");
+        assert!(!rig.sender.delivery.app_limited());
     }
 }

@@ -54,7 +54,7 @@ use crate::recovery::prr::Prr;
 use crate::recovery::rack::Rack;
 use crate::recovery::rate::Delivery;
 use crate::recovery::rtt::RttEstimator;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 use counters::Counters;
 use limits::Limited;
@@ -62,6 +62,9 @@ use output::Burst;
 use recovery::Recovery;
 use usage::Usage;
 use waits::{Probe, Timer};
+
+/// How late the timer of pacing is. A kernel's always is, so that an ACK of the instant goes first.
+const LATENESS: Span = Span::from_nanos(1);
 
 /// Phase of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,7 +232,7 @@ impl Endpoint for Sender {
     #[inline]
     fn next_timeout(&self) -> Option<Time> {
         let timer = self.timer.map_or(Time::NEVER, |timer| timer.at(self.profile));
-        let paced = self.burst.blocked_until.unwrap_or(Time::NEVER);
+        let paced = self.burst.blocked_until.map_or(Time::NEVER, |at| at + LATENESS);
         let control = self.cc.next_timer().unwrap_or(Time::NEVER);
         let next = timer.min(paced).min(control);
         (next != Time::NEVER).then_some(next)

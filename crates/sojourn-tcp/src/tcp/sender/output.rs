@@ -28,6 +28,8 @@ pub(super) struct Burst {
     pub pushed: bool,
     /// The congestion window allows some segments, which wait for more.
     pub waiting: bool,
+    /// The first segment was retransmitted, which restarts the timeout when all that is are.
+    restarts_timeout: bool,
     /// Pacing forbids sending until then.
     pub blocked_until: Option<Time>,
 }
@@ -137,7 +139,7 @@ impl Sender {
         let new_data_first = self.recovery.new_data_first;
         if lost
             && !new_data_first
-            && let Some(seq) = self.due_retransmission(now)
+            && let Some(seq) = self.due_retransmission()
         {
             return Next::Again(seq);
         }
@@ -145,7 +147,7 @@ impl Sender {
             return Next::New;
         }
         if lost && new_data_first {
-            return self.due_retransmission(now).map_or(Next::Nothing, Next::Again);
+            return self.due_retransmission().map_or(Next::Nothing, Next::Again);
         }
         Next::Nothing
     }
@@ -175,10 +177,10 @@ impl Sender {
         }
         self.burst.sent += 1;
         let probing = self.timer.is_some_and(|timer| timer.kind == TimerKind::Probe);
+        self.account(now, seq, in_flight, payload, None);
         if idle || probing {
             self.rearm_rto(now);
         }
-        self.account(now, seq, in_flight, payload, None);
         let mut packet = self.data_packet(now, seq, payload, written_at, false);
         if self.init.whole_bursts {
             self.mark_burst(&mut packet);
@@ -196,14 +198,14 @@ impl Sender {
     }
 
     /// The first lost segment that waits to be retransmitted.
-    fn due_retransmission(&mut self, now: Time) -> Option<u32> {
+    fn due_retransmission(&mut self) -> Option<u32> {
         let seq = self.board.next_to_retransmit()?;
         let restarts = self.profile.patient || self.timer.is_none();
         if restarts
             && seq == self.board.una()
             && !self.timer.is_some_and(|t| t.kind == TimerKind::Reordering)
         {
-            self.start_rto(now);
+            self.burst.restarts_timeout = true;
         }
         Some(seq)
     }
@@ -217,6 +219,9 @@ impl Sender {
         self.counters.recovery.retransmissions += 1;
         let Segment { payload, written_at, .. } = *self.board.segment(seq);
         self.account(now, seq, in_flight, u32::from(payload), Some(burst));
+        if self.burst.restarts_timeout {
+            self.restart_rto(now);
+        }
         self.data_packet(now, seq, u32::from(payload), written_at, true)
     }
 

@@ -45,13 +45,13 @@ impl Sender {
     }
 
     /// Called before segment `seq` is sent again: how many leave as one with it. Where the buffers are
-    /// known, it is what the window allows of its own.
+    /// known, it is what the window and the length of a burst allow of its own.
     pub(super) fn sent_again_together(&mut self, seq: u32) -> u32 {
         let room = self.cwnd.saturating_sub(self.board.in_flight());
+        let most = room.min(self.batch_size());
         match self.app.memory() {
-            Some(memory) => memory.sent.on_sent_again(seq, room),
-            None if self.pacer.rate().is_some() => self.batch_size(),
-            None => 1,
+            Some(memory) => memory.sent.on_sent_again(seq, most),
+            None => self.board.lost_from(seq, most),
         }
     }
 

@@ -22,10 +22,19 @@ impl Sender {
         self.timer = Some(Timer { kind, since: now, wait });
     }
 
+    /// Sets the timer as much later, in whole ticks, as pacing holds the next segment back (Linux
+    /// `tcp_pacing_delay`).
+    fn set_paced_timer(&mut self, now: Time, kind: TimerKind, wait: Span) {
+        let tick = self.profile.tick;
+        let held = self.pacer.next().since(now).as_nanos() / tick.as_nanos();
+        let delays = self.profile.timer_wheel && self.profile.internal_pacing;
+        self.set_timer(now, kind, if delays { wait + tick * held } else { wait });
+    }
+
     /// Until the timeout of the first outstanding segment is over, at least a microsecond.
     fn head_timeout(&self, now: Time) -> Span {
         let sent_at = self.board.segment(self.board.una()).snapshot.sent_at;
-        (sent_at + self.rtt.rto()).since(now).max(Span::from_micros(1))
+        self.rtt.rto().saturating_sub(now.micros_since(sent_at)).max(Span::from_micros(1))
     }
 
     /// Linux `tcp_rearm_rto`: a probe or reordering timer gives way to the head's own timeout.
@@ -36,7 +45,12 @@ impl Sender {
         }
         let short = self.timer.is_some_and(|timer| timer.kind != TimerKind::Retransmission);
         let wait = if short { self.head_timeout(now) } else { self.rtt.rto() };
-        self.set_timer(now, TimerKind::Retransmission, wait);
+        self.set_paced_timer(now, TimerKind::Retransmission, wait);
+    }
+
+    /// The first segment was retransmitted: a full timeout, from when pacing lets the next one go.
+    pub(super) fn restart_rto(&mut self, now: Time) {
+        self.set_paced_timer(now, TimerKind::Retransmission, self.rtt.rto());
     }
 
     /// After an ACK of new data: a probe if the state allows it, else the timeout.
@@ -65,7 +79,7 @@ impl Sender {
             (TailProbe::Early, _) => (srtt * 2).max(Span::from_millis(10)),
         };
         let limit = if fresh { self.rtt.rto() } else { self.head_timeout(now) };
-        self.set_timer(now, TimerKind::Probe, wait.min(limit));
+        self.set_paced_timer(now, TimerKind::Probe, wait.min(limit));
         true
     }
 
@@ -215,5 +229,38 @@ impl Sender {
             self.end_reduction(now);
             self.keep_open(now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::endpoint::Endpoint as _;
+    use crate::spec::Pacing;
+    use crate::tcp::TcpInit;
+    use crate::tcp::tests::{Rig, init};
+    use crate::units::{Rate, Span};
+
+    /// At 1 Mbit/s the tenth segment holds the next one back by 11.584 ms.
+    #[test]
+    fn a_probe_waits_as_much_longer_as_pacing_holds_the_next_segment_back() {
+        for (pacing, ms) in [(Pacing::Off, 202), (Pacing::AtMost(Rate::from_bps(1_000_000)), 213)] {
+            let init = TcpInit { pacing: Some(pacing), ..init("linux-6") };
+            let mut rig = Rig::new(init, "reno", 100);
+            rig.start(u64::MAX);
+            rig.run(101.0);
+            let wait = rig.sender.timer.map(|timer| timer.wait);
+            assert_eq!(wait, Some(Span::from_millis(ms)), "two round trips and two ticks");
+        }
+    }
+
+    #[test]
+    fn what_arrives_when_pacing_lets_go_comes_before_its_timer() {
+        let pacing = Some(Pacing::AtMost(Rate::from_bps(1_000_000)));
+        let mut rig = Rig::new(TcpInit { pacing, ..init("linux-6") }, "reno", 100);
+        rig.start(u64::MAX);
+        rig.run(101.0);
+        let next = rig.sender.pacer.next();
+        assert_eq!(rig.sender.pacer.blocked_until(next), None);
+        assert!(rig.sender.next_timeout().is_some_and(|at| at > next));
     }
 }
