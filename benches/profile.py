@@ -2,7 +2,8 @@
 
     python benches/profile.py experiments/speed/b.toml
 
-Code of the standard library counts for the function that it was inlined into.
+``--on-links`` counts packets that links carried instead, as of overlays. Code of the standard
+library counts for the function that it was inlined into.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ COMPONENTS = {
 WINGS = ("gnat", "sliq", "wifi")
 NEUTRAL = ("packet", "units")
 OTHER = "building the network, memory"
+#: Where the program tells packets: of data that arrived, of any kind that links carried.
+DATA, ON_LINKS = 0, -1
 
 
 def binary() -> str:
@@ -97,23 +100,23 @@ def read(profile: Path) -> Counter[str]:
     return counts
 
 
-def counted(program: str, workload: str) -> tuple[Counter[str], float]:
-    """Instructions of a run of `workload` by component, and its packets."""
+def counted(program: str, workload: str, place: int = 0) -> tuple[Counter[str], float]:
+    """Instructions of a run of `workload` by component, and its packets, told in that `place`."""
     with tempfile.TemporaryDirectory() as directory:
         profile = Path(directory) / "profile"
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}"]
         command += [program, workload]
         output = subprocess.run(command, check=True, capture_output=True, text=True)
-        return read(profile), float(output.stdout.split()[0])
+        return read(profile), float(output.stdout.split()[place])
 
 
-def main(workload: str) -> None:
+def main(workload: str, *on_links: str) -> None:
     """Runs `workload` under callgrind and prints the table."""
-    counts, packets = counted(binary(), workload)
+    counts, packets = counted(binary(), workload, ON_LINKS if on_links else DATA)
     for name, count in counts.most_common():
         print(f"{name:34} {count / packets:7.0f} {count / counts.total():6.1%}")
     print(f"{'all':34} {counts.total() / packets:7.0f}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from benches.added import compiled
 from benches.profile import binary, counted
+from sojourn import data
 from tools.pages import kept
 from tools.pages import performance as page
 
@@ -43,12 +44,16 @@ RATIOS = {
     "h": ("b", 4.0),
     "sliq": ("b", 1.8),
     "wifi-20": ("b", 1.75),
+    "mesh": ("b", 6.0),
     "rtt-200": ("one-flow-1g", 1.3),
 }
+#: Overlays: what counts are packets that links carry, those of the overlay itself included. A
+#: packet that arrived has crossed several links.
+ON_LINKS = {"mesh"}
 #: Largest resident memory, MB.
 MEMORY = {"b": 20, "e": 60, "g": 250}
 #: Simulated seconds whose instructions are counted, and the goal per packet, if there is one.
-INSTRUCTIONS = {"b": (10, 2_700), "d": (2, None), "e": (2, None)}
+INSTRUCTIONS = {"b": (10, 2_700), "d": (2, None), "e": (2, None), "h": (1, None)}
 #: Processor time that the command adds to this workload, s.
 COMMANDED, ADDED = "e", 0.3
 
@@ -61,6 +66,7 @@ class Cost(NamedTuple):
     simulated: float
     nanoseconds: float
     memory: float
+    on_links: float
 
     @property
     def per_packet(self) -> float:
@@ -68,16 +74,22 @@ class Cost(NamedTuple):
         return self.nanoseconds / self.packets
 
 
+def scenario(name: str) -> str:
+    """The file of a workload."""
+    return str(data.path(page.file(name)))
+
+
 def once(program: str, name: str) -> Cost:
     """A run of a workload."""
-    file = str(WORKLOADS / f"{name}.toml")
-    done = subprocess.run([program, file], check=True, capture_output=True, text=True)
-    return Cost(*map(float, done.stdout.split()))
+    command = [program, scenario(name)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    cost = Cost(*map(float, done.stdout.split()))
+    return cost._replace(packets=cost.on_links) if name in ON_LINKS else cost
 
 
 def measured(program: str) -> Iterator[tuple[kept.Measured, list[kept.Measured]]]:
     """Of every workload, its row, and those of its goals."""
-    for name in sorted(file.stem for file in WORKLOADS.glob("*.toml")):
+    for name in sorted([file.stem for file in WORKLOADS.glob("*.toml")] + list(page.ELSEWHERE)):
         other, most = RATIOS.get(name, ("b", None))
         pairs = [(once(program, other), once(program, name)) for _ in range(TURNS)]
         runs = [run for _, run in pairs]
@@ -91,7 +103,7 @@ def measured(program: str) -> Iterator[tuple[kept.Measured, list[kept.Measured]]
         goals = []
         if most is not None:
             ratio = median(run.per_packet / base.per_packet for base, run in pairs)
-            what = f"{name} to {other}: cost per packet"
+            what = f"{name} to {other}: cost per packet{' on a link' if name in ON_LINKS else ''}"
             goals.append(goal(what, ratio, "", most))
         if name in MEMORY:
             goals.append(goal(f"{name}: memory", row["memory"], "MB", MEMORY[name]))
@@ -109,7 +121,7 @@ def instructions(program: str) -> Iterator[kept.Measured]:
         print("valgrind is not installed: no instructions are counted", file=sys.stderr)
         return
     for name, (seconds, most) in INSTRUCTIONS.items():
-        text = (WORKLOADS / f"{name}.toml").read_text(encoding="utf-8")
+        text = Path(scenario(name)).read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as directory:
             short = Path(directory) / "short.toml"
             short.write_text(re.sub('duration = ".*"', f'duration = "{seconds} s"', text, count=1))
@@ -120,8 +132,7 @@ def instructions(program: str) -> Iterator[kept.Measured]:
 
 def added(program: str) -> kept.Measured:
     """What ``sojourn run`` adds, figures included: the median of some runs in turns."""
-    file = str(WORKLOADS / f"{COMMANDED}.toml")
-    command = [sys.executable, "-m", "sojourn", "run", file, "--out"]
+    command = [sys.executable, "-m", "sojourn", "run", scenario(COMMANDED), "--out"]
 
     def whole() -> float:
         before = os.times()

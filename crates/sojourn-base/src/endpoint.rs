@@ -112,6 +112,11 @@ pub trait Endpoint: Send {
         0
     }
 
+    /// Packets that this end has sent, and those that have come to it, if it counts all of both.
+    fn exchanged(&self) -> Option<[u64; 2]> {
+        None
+    }
+
     /// The datagrams that this end sends, if their packets carry only numbers.
     fn datagrams(&self) -> Option<Arc<dyn Datagrams>> {
         None

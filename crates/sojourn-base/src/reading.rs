@@ -7,8 +7,8 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
-use serde::de::{self, Deserializer, IntoDeserializer, Unexpected, Visitor};
-use serde_json::Value;
+use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Unexpected, Visitor};
+use serde_json::{Map, Value};
 
 use crate::error::{FieldError, quoted};
 
@@ -18,6 +18,17 @@ use crate::error::{FieldError, quoted};
 /// Names the field, what is wrong with it and what is allowed.
 pub fn read<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, FieldError> {
     read_among(value, |_, _| {})
+}
+
+/// Reads a table. Where nothing is wrong no path is tracked, which takes most of the time: connections
+/// that come read the parameters of their controls, each its own.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_keys<T: DeserializeOwned>(keys: &Map<String, Value>) -> Result<T, FieldError> {
+    let plain = keys.iter().map(|(key, value)| (key.as_str(), Json(value)));
+    T::deserialize(MapDeserializer::new(plain))
+        .or_else(|_: Wrong| read(&Value::Object(keys.clone())))
 }
 
 /// Like [`read`], where the table at the path that is given has more keys than `T` knows.

@@ -180,7 +180,7 @@ pub fn parse_params<P: Params>(
     params: &Map<String, Value>,
     catalogue: &Catalogue,
 ) -> Result<P, FieldError> {
-    let mut parsed: P = reading::read(&Value::Object(params.clone()))?;
+    let mut parsed: P = reading::read_keys(params)?;
     parsed.resolve(catalogue)?;
     parsed.validate()?;
     Ok(parsed)

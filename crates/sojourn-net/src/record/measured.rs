@@ -77,6 +77,10 @@ impl Endpoint for MeasuredEndpoint {
         self.inner.arrived()
     }
 
+    fn exchanged(&self) -> Option<[u64; 2]> {
+        self.inner.exchanged()
+    }
+
     fn datagrams(&self) -> Option<Arc<dyn Datagrams>> {
         self.inner.datagrams()
     }

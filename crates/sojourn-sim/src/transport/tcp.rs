@@ -43,21 +43,22 @@ impl Registered for Tcp {
         let tcp = tcp_init(init)?;
         let (sender, receiver) = half(tcp, ["cca", "receiver"], init, catalogue)?;
         if !init.requests {
-            return Ok([Box::new(sender), Box::new(receiver)]);
+            return Ok([sender, receiver]);
         }
         let (asking, asked) = half(reversed(tcp), ["request", "asked"], init, catalogue)?;
-        let [server, client] = Duplex::pair((sender, asked), (asking, receiver));
+        let [server, client] = Duplex::pair((*sender, *asked), (*asking, *receiver));
         Ok([Box::new(server), Box::new(client)])
     }
 }
 
-/// A sender, and the receiver of what it sends; their controls draw by these names.
+/// A sender, and the receiver of what it sends; their controls draw by these names. Boxed at once: they
+/// are large, and each connection that comes has its own.
 fn half(
     tcp: TcpInit,
     names: [&str; 2],
     init: &TransportInit<'_>,
     catalogue: &Catalogue,
-) -> Result<(Sender, Receiver), FieldError> {
+) -> Result<(Box<Sender>, Box<Receiver>), FieldError> {
     let missing = || FieldError::new("cca", "is missing; name a congestion control");
     let cca = init.flow.cca.as_ref().and_then(Controls::only).ok_or_else(missing)?;
     let made = |name| {
@@ -70,7 +71,8 @@ fn half(
     let serves = tcp.ecn == EcnMode::Classic && control.follows_arrivals();
     let at_receiver = if serves { Some(made(names[1])?) } else { None };
     let receiver = Receiver::new(tcp).served_by(at_receiver);
-    Ok((Sender::new(tcp, control).remembering(init.memory), receiver))
+    let sender = Sender::new(tcp, control).remembering(init.memory);
+    Ok((Box::new(sender), Box::new(receiver)))
 }
 
 /// The same connection the other way round. Departures are told to the flow's sender only.

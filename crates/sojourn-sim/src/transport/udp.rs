@@ -104,6 +104,10 @@ impl Endpoint for Sender {
         });
     }
 
+    fn exchanged(&self) -> Option<[u64; 2]> {
+        Some([self.sent_packets, 0])
+    }
+
     fn write(&mut self, now: Time, bytes: u64) {
         self.unsent = self.unsent.saturating_add(bytes);
         self.written_bytes = self.written_bytes.saturating_add(bytes);
@@ -170,6 +174,10 @@ impl Endpoint for Receiver {
 
     fn arrived(&self) -> u64 {
         self.received.delivered_bytes
+    }
+
+    fn exchanged(&self) -> Option<[u64; 2]> {
+        Some([0, self.received.delivered_packets + self.received.duplicates_received])
     }
 
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {

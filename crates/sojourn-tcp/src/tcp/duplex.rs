@@ -190,6 +190,11 @@ impl Endpoint for Duplex {
         self.sender.unsent()
     }
 
+    fn exchanged(&self) -> Option<[u64; 2]> {
+        let ([_, acks], [_, segments]) = self.sender.exchanged().zip(self.receiver.exchanged())?;
+        Some([self.sent.into(), acks + segments])
+    }
+
     fn observe(&self, out: &mut Observer<'_>) {
         self.sender.observe(out);
     }

@@ -92,7 +92,8 @@ impl Connection {
         Connection {
             entry,
             flow,
-            underway: VecDeque::new(),
+            // Mostly it carries one, and a ring that grows begins with four.
+            underway: VecDeque::with_capacity(1),
             written: 0,
             pool: None,
             frames: false,

@@ -12,7 +12,8 @@
 //!
 //! A connection has two sockets behind those of the declared flows. They are used again a second
 //! after its last transfer is over; a packet that comes later finds them closed. Its flow number is
-//! its own, so that no link, queue or record takes it for another one.
+//! its own, so that no link, queue or record takes it for another one. Its ends are let go as soon as
+//! nothing can happen to them any more: mostly at once, so that memory is that of live connections.
 //!
 //! Real hosts open theirs for the same arrivals ([`entries`]), choose among them in the same way
 //! ([`Pools`]), and tell of them in the same tables.
@@ -58,10 +59,10 @@ pub const PATIENCE: Span = Span::from_secs(60);
 pub(super) struct Driver {
     entries: Vec<Entry>,
     /// By slot: two sockets each, from the first one that is not of a declared flow.
-    slots: Vec<Option<Connection>>,
+    slots: Vec<Option<Box<Connection>>>,
     free: Vec<u32>,
-    /// Slots of connections that are over, and since when.
-    lingering: VecDeque<(Time, u32)>,
+    /// Since when connections are over, their slots and flow numbers.
+    lingering: VecDeque<(Time, u32, u32)>,
     first_socket: usize,
     catalogue: Arc<Catalogue>,
     memory: Option<HostMemory>,
@@ -193,7 +194,7 @@ impl Driver {
 
     /// Whether a packet belongs to the connection that has its socket now.
     pub(super) fn admits(&self, flow: u32, socket: usize) -> bool {
-        let slot = self.slots.get((socket - self.first_socket) / 2).and_then(Option::as_ref);
+        let slot = self.slots.get((socket - self.first_socket) / 2).and_then(Option::as_deref);
         slot.is_some_and(|connection| connection.flow == flow)
     }
 
@@ -206,6 +207,10 @@ impl Driver {
     ) -> Step {
         let slot = (socket - self.first_socket) / 2;
         let Some(connection) = &mut self.slots[slot] else { return Ok(()) };
+        if connection.over {
+            self.let_go(hosts, slot);
+            return Ok(());
+        }
         let first = self.first_socket + 2 * slot;
         let done = match connection.acknowledged {
             true => hosts.end(first).acked(),
@@ -262,6 +267,7 @@ impl Driver {
         let counts = &mut self.entries[connection.entry].counts;
         counts.connections -= 1;
         counts.carried_bytes += hosts.end(self.first_socket + 2 * slot + 1).arrived();
-        self.lingering.push_back((now, slot as u32));
+        self.lingering.push_back((now, slot as u32, connection.flow));
+        self.let_go(hosts, slot);
     }
 }

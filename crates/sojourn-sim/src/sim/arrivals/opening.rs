@@ -68,22 +68,43 @@ impl Driver {
         if slot == self.slots.len() {
             self.slots.push(None);
         }
-        self.slots[slot] = Some(connection);
+        self.slots[slot] = Some(Box::new(connection));
         Ok(slot)
     }
 
     /// Frees the slots of connections that were over long enough ago.
     fn clear(&mut self, hosts: &mut dyn Sockets, now: Time) {
-        while let Some((_, slot)) =
-            self.lingering.front().copied().filter(|(since, _)| *since + LINGER <= now)
+        while let Some((_, slot, flow)) =
+            self.lingering.front().copied().filter(|(since, ..)| *since + LINGER <= now)
         {
             self.lingering.pop_front();
-            hosts.clear(self.first_socket + 2 * slot as usize);
-            let cleared = self.slots[slot as usize].take();
-            if let Some((capture, connection)) = self.capture.as_ref().zip(cleared) {
-                capture.close(connection.flow);
+            self.empty(hosts, slot as usize);
+            if let Some(capture) = &self.capture {
+                capture.close(flow);
             }
             self.free.push(slot);
+        }
+    }
+
+    fn empty(&mut self, hosts: &mut dyn Sockets, slot: usize) {
+        hosts.clear(self.first_socket + 2 * slot);
+        self.slots[slot] = None;
+    }
+
+    /// Takes the ends of a connection that is over from its slot if nothing can come to them: each has
+    /// got what the other one has sent, and has no timer.
+    pub(super) fn let_go(&mut self, hosts: &mut dyn Sockets, slot: usize) {
+        let first = self.first_socket + 2 * slot;
+        let [one, other] = [first, first + 1].map(|socket| {
+            let end = hosts.end(socket);
+            end.exchanged().filter(|_| end.next_timeout().is_none())
+        });
+        // A copy would come unannounced, and so would what a node makes.
+        let Some(([sent, got], [answered, heard])) = one.zip(other).filter(|_| !self.copied) else {
+            return;
+        };
+        if sent == heard && answered == got {
+            self.empty(hosts, slot);
         }
     }
 }

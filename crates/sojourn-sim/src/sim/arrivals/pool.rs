@@ -143,13 +143,13 @@ impl Driver {
         transfer: Transfer,
     ) -> Step {
         let (now, slots) = (net.now(), &self.slots);
-        let idle = self.entries[entry].pools.idle(now, &transfer, |slot| slots[slot].as_ref());
+        let idle = self.entries[entry].pools.idle(now, &transfer, |slot| slots[slot].as_deref());
         // They would fill the pool, and never have an end for which the transfer could wait.
         for slot in idle {
             self.close(hosts, now, slot);
         }
         let (owner, slots) = (&mut self.entries[entry], &self.slots);
-        match owner.pools.choose(now, &transfer, |slot| slots[slot].as_ref()) {
+        match owner.pools.choose(now, &transfer, |slot| slots[slot].as_deref()) {
             Choice::Use(slot) => self.send(hosts, net, slot, transfer, false),
             Choice::Wait => {
                 owner.counts.waiting += 1;

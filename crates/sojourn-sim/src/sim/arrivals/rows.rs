@@ -135,7 +135,8 @@ impl TransferRows {
         ];
         self.whole.iter_mut().zip(whole).for_each(|(column, value)| column.push(value));
         self.real.iter_mut().zip(real).for_each(|(column, value)| column.push(value));
-        if let Some(chunks) = self.chunks.clone().filter(|c| c.are_due(self.whole[0].len())) {
+        if let Some(chunks) = self.chunks.as_ref().filter(|c| c.are_due(self.whole[0].len())) {
+            let chunks = chunks.clone();
             let next = TransferRows::new(Some(chunks.clone()));
             chunks.pass("transfers", std::mem::replace(self, next).into_table());
         }

@@ -61,7 +61,8 @@ impl Driver {
         let mut carried = vec![0; self.entries.len()];
         let mut live = vec![0; self.entries.len()];
         for (slot, connection) in self.slots.iter().enumerate() {
-            let Some(connection) = connection.as_ref().filter(|connection| !connection.over) else {
+            let Some(connection) = connection.as_deref().filter(|connection| !connection.over)
+            else {
                 continue;
             };
             live[connection.entry] += connection.underway.len() as u64;
@@ -101,7 +102,7 @@ impl Driver {
     /// The rows of all transfers, those under way at `now` included, and the samples.
     pub(in crate::sim) fn outcome(&mut self, hosts: &mut dyn Sockets, now: Time) -> [Table; 2] {
         for slot in 0..self.slots.len() {
-            let underway = self.slots[slot].as_ref().map(|c| c.underway.clone());
+            let underway = self.slots[slot].as_deref().map(|c| c.underway.clone());
             for (_, underway) in underway.unwrap_or_default() {
                 let row = self.row(hosts, now, slot, &underway, End::Live);
                 self.rows.push(now, &row);

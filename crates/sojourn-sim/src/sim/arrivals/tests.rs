@@ -119,6 +119,35 @@ fn slots_are_used_again_and_packets_that_come_later_find_nobody() {
     assert!(format!("{:?}", rows(&outcome)) == format!("{:?}", rows(&again)), "of two runs");
 }
 
+/// What a run comes to, and the connections that have ends when it is over; `keeps` lets none go before
+/// its time, as where packets may be copied.
+fn kept(scenario: &Scenario, keeps: bool) -> (Outcome, usize) {
+    let mut simulation = Simulation::new(scenario).unwrap();
+    let (_, hosts) = simulation.regions.iter_mut().next().unwrap();
+    hosts.arrivals.as_mut().unwrap().copied |= keeps;
+    simulation.advance(simulation.end()).unwrap();
+    let (_, hosts) = simulation.regions.iter().next().unwrap();
+    let held = hosts.arrivals.as_ref().unwrap().slots.iter().flatten().count();
+    (simulation.outcome().unwrap(), held)
+}
+
+#[test]
+fn ends_are_let_go_when_nothing_can_come_to_them() {
+    let tables = "[[arrivals]]\ncca = \"cubic\"\nrtt = \"10 ms\"\nrate = \"60 /s\"\nsize = \"9 kB\"\n\
+                  [[arrivals]]\ncca = \"bbr\"\nrtt = \"10 ms\"\nrate = \"40 /s\"\nsize = \"4 kB\"\n\
+                  request = \"2 kB\"\n\
+                  [[arrivals]]\ntransport = \"udp\"\nrtt = \"4 ms\"\nrate = \"40 /s\"\nsize = \"500 B\"";
+    for (keys, share) in
+        [(LINK, 5), ("rate = \"20 Mbit/s\"\nloss = \"2 %\"\nreverse_loss = \"2 %\"", 2)]
+    {
+        let scenario = scenario(keys, tables);
+        let [(outcome, held), (other, all)] = [false, true].map(|keeps| kept(&scenario, keeps));
+        assert!(held * share < all, "{held} of {all}, {keys}");
+        let told = |outcome: Outcome| format!("{:?}", outcome.into_tables());
+        assert!(told(outcome) == told(other), "as if all lingered, {keys}");
+    }
+}
+
 #[test]
 fn what_is_under_way_at_the_end_is_told_with_its_age() {
     let tables = "[[arrivals]]\ncca = \"reno\"\nrtt = \"20 ms\"\nprocess = \"deterministic\"\n\

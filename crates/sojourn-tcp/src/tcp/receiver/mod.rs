@@ -280,6 +280,10 @@ impl Endpoint for Receiver {
         self.received.in_order_bytes
     }
 
+    fn exchanged(&self) -> Option<[u64; 2]> {
+        Some([self.sent.into(), self.frames.into()])
+    }
+
     fn report(&mut self, _now: Time, counters: &mut FlowCounters) {
         counters.received = Some(self.received);
         counters.acks = Some(self.acks);

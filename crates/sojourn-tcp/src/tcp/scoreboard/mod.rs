@@ -60,7 +60,7 @@ impl Scoreboard {
     pub(super) fn new(first: u32) -> Self {
         // All of a ring is used, whatever the window: a ring no larger than necessary stays in
         // cache.
-        let capacity = 16;
+        let capacity = 8;
         Scoreboard {
             ring: vec![Segment::default(); capacity as usize],
             mask: capacity - 1,

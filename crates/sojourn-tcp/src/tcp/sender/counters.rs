@@ -12,6 +12,7 @@ use crate::units::{Span, Time};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     pub sent: SenderCounters,
+    pub syn_acks: u64,
     pub arrivals: ArrivalCounters,
     /// Whether data was sent since the last acknowledgment arrived.
     pub sent_since_ack: bool,
@@ -21,6 +22,14 @@ pub(super) struct Counters {
     pub recovery: RecoveryCounters,
     pub echoes: EchoCounters,
     pub limits: LimitCounters,
+}
+
+impl Counters {
+    /// Packets that have arrived; those that came before the handshake was complete, and were no SYN-ACK,
+    /// are not counted.
+    pub(super) fn received(&self) -> u64 {
+        self.arrivals.acks_received + self.syn_acks
+    }
 }
 
 impl Sender {

@@ -34,6 +34,7 @@ impl Sender {
     }
 
     pub(super) fn on_syn_ack(&mut self, now: Time, ack: &TcpAck) {
+        self.counters.syn_acks += 1;
         if self.phase != Phase::SynSent {
             return;
         }

@@ -182,11 +182,6 @@ impl Sender {
         }
     }
 
-    /// Bytes that the send buffer would take from the application now.
-    pub fn room(&self) -> u64 {
-        self.app.room()
-    }
-
     /// Adopts the control's decision after a call to it.
     #[inline]
     fn consult(&mut self) {
@@ -284,6 +279,10 @@ impl Endpoint for Sender {
 
     fn acked(&self) -> u64 {
         self.app.acked()
+    }
+
+    fn exchanged(&self) -> Option<[u64; 2]> {
+        Some([self.sent.into(), self.counters.received()])
     }
 
     fn unsent(&self) -> u64 {

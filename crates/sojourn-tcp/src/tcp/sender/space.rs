@@ -10,6 +10,11 @@ use crate::tcp::send_buffer::Wrote;
 use crate::units::Time;
 
 impl Sender {
+    /// Bytes that the send buffer would take from the application now.
+    pub fn room(&self) -> u64 {
+        self.app.room()
+    }
+
     /// Called before data is taken from the send buffer: wakes the application if sent data made
     /// room (Linux `tcp_event_new_data_sent`), or lets one that is writing continue.
     pub(super) fn make_room(&mut self, now: Time) {
