@@ -44,6 +44,9 @@ _STEADY = 15.0
 _WITHOUT = {"sim": ("sim", "sim"), "overlay": ("overlay", "live")}
 #: How often a run is made that cannot be trusted.
 _TRIES = 3
+#: Seconds by which flows start later in each repetition: a simulation without random draws would
+#: otherwise be the same again, and what depends on single packets would be one case of several.
+_LATER = 0.001
 
 #: A run: what it measured, by side.
 Run = Callable[[str, Document], RunData]
@@ -131,8 +134,13 @@ def _tell(case: Case, side: str, repetition: int) -> None:
 
 
 def _seeded(canonical: Document, repetition: int) -> Document:
-    """The scenario with another seed; programs get it as well, and differ by more."""
-    return validated({**canonical, "seed": canonical["seed"] + repetition}).canonical
+    """The scenario with another seed and later flows; programs get these, and differ by more."""
+    flows = [
+        {**flow, "start": f"{round(number(flow['start']) + repetition * _LATER, 6)} s"}
+        for flow in canonical["flows"]
+    ]
+    seed = canonical["seed"] + repetition
+    return validated({**canonical, "seed": seed, "flows": flows}).canonical
 
 
 def _quantities(case: Case, data: RunData) -> Iterator[tuple[tuple[str, ...], float]]:

@@ -17,8 +17,8 @@ pub struct Timing {
     pub release_errors: Histogram,
     /// Times from when transfers arrived until their sender took them up.
     pub lateness: Histogram,
-    /// The 99th percentile of the times from when turns of a node were due until they began, of the
-    /// run's node that was latest.
+    /// The 99th percentile of the times from when turns of a node were due, or the first datagram for them
+    /// came, until they began, of the run's node that was latest.
     pub turns: Option<Span>,
     /// Whether the loop had priority over ordinary threads.
     pub prioritised: bool,

@@ -10,6 +10,7 @@ use sojourn_net::record::{FlowFacts, Outcome, Recorder};
 use sojourn_sim::scenario::Scenario;
 use sojourn_sim::sim::Uncarried;
 
+use super::came::Came;
 use super::driven::Ended;
 use super::rows::Rows;
 use super::{Members, NETWORK};
@@ -32,6 +33,7 @@ pub(super) struct Between {
     /// Flows that no member carries, on the same links.
     uncarried: Uncarried,
     rows: Arc<Rows>,
+    came: Arc<Came>,
     /// The number of the next sample.
     sample: usize,
     recorder: Recorder,
@@ -52,7 +54,7 @@ impl Between {
         scenario: &Scenario,
         members: &Members,
         routes: &[Route],
-        (uncarried, rows): (Uncarried, Arc<Rows>),
+        (uncarried, rows, came): (Uncarried, Arc<Rows>, Arc<Came>),
         (recorder, recorded_links): (Recorder, usize),
     ) -> Self {
         let plan = scenario.plan();
@@ -82,6 +84,7 @@ impl Between {
             sealing,
             uncarried,
             rows,
+            came,
             sample,
             recorder,
             recorded_links,
@@ -147,8 +150,10 @@ impl Tap for Between {
         Some(Packet { size, ..*packet })
     }
 
-    fn leaves(&mut self, _: Time, packet: &Packet, _: &mut [u8]) -> usize {
-        self.places.get(&packet.tuple.destination).copied().unwrap_or_default()
+    fn leaves(&mut self, now: Time, packet: &Packet, _: &mut [u8]) -> usize {
+        let place = self.places.get(&packet.tuple.destination).copied().unwrap_or_default();
+        self.came.note(place, now);
+        place
     }
 
     fn on_timer(&mut self, net: &mut Network, timer: u32) -> Step {

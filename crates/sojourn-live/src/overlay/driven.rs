@@ -11,6 +11,8 @@ use sojourn_base::units::Time;
 use sojourn_net::record::histogram::Histogram;
 use sojourn_sim::scenario::Scenario;
 
+use super::came::Came;
+use super::places::Places;
 use super::rows::Rows;
 use super::{Join, Member};
 use crate::clock::Clock;
@@ -22,13 +24,37 @@ use crate::sys::run_early;
 const MTU: u32 = 1500;
 
 /// What a member's thread needs.
+#[derive(Clone)]
 pub(super) struct Setting {
     pub scenario: Scenario,
     pub address: [u8; 4],
     /// Its place among all.
     pub place: usize,
     pub rows: Arc<Rows>,
+    /// Datagrams that wait for it.
+    pub came: Arc<Came>,
+    pub places: Places,
     pub stop: Arc<AtomicBool>,
+}
+
+impl Setting {
+    /// Before a member has been given its address and place; of so many flows and members.
+    pub(super) fn of(
+        scenario: &Scenario,
+        flows: usize,
+        members: usize,
+        stop: &Arc<AtomicBool>,
+    ) -> Self {
+        Setting {
+            scenario: scenario.clone(),
+            address: [0; 4],
+            place: 0,
+            rows: Arc::new(Rows::of(scenario, flows, members)),
+            came: Arc::new(Came::new(members)),
+            places: Places::share_out(),
+            stop: Arc::clone(stop),
+        }
+    }
 }
 
 /// What a member has when the run ends.
@@ -38,7 +64,7 @@ pub(super) struct Ended {
     pub rtts: Vec<Option<Histogram>>,
     /// By flow, of receivers that are there.
     pub receptions: Vec<Option<ReceptionFigures>>,
-    /// Times from when turns were due until they began.
+    /// Times from when turns were due, or the first datagram for them came, until they began.
     pub lateness: Histogram,
     /// Packets that its device and its sockets have lost.
     pub drops: u64,
@@ -82,6 +108,7 @@ impl Driven {
         // Not in real time: nodes that fill a processor beside the loop would stop it. Each second the kernel
         // takes 50 ms from threads in real time if they leave others nothing.
         run_early();
+        setting.places.hold_node();
         let _ = set_timerslack(1); // only makes it more punctual
         let warmup = Some(Time::ZERO + setting.scenario.warmup);
         let lateness = Histogram::default();
@@ -97,7 +124,8 @@ impl Driven {
             let now = self.clock.now();
             self.measure(now)?;
             let Some(sample) = self.setting.rows.times.get(self.sample).copied() else { break };
-            self.lateness.add(now.since(due));
+            let came = self.setting.came.take(self.setting.place);
+            self.lateness.add(now.since(due.min(came)));
             let some = self.member.turn(now.min(sample))?;
             due =
                 if some { self.clock.now() } else { self.member.part().next_wakeup().min(sample) };

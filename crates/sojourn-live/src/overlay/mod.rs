@@ -12,7 +12,9 @@
 //! what they carry in a simulation.
 
 mod between;
+mod came;
 mod driven;
+mod places;
 mod rows;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -39,7 +41,6 @@ use crate::quality::{Processors, Quality};
 use crate::recorded::Record;
 use between::Between;
 use driven::{Driven, Ended, Setting};
-use rows::Rows;
 
 /// The port of each member.
 const PORT: u16 = 7100;
@@ -168,11 +169,12 @@ fn run(
     let uncarried = Uncarried::new(scenario, &mut surroundings, record.log())?;
     let Surroundings { net, flows, recorder, recorded_links, .. } = surroundings;
     let (mut net, routes) = net.links_alone();
-    let rows = Arc::new(Rows::of(scenario, flows.len(), members.names.len()));
-    let others = (uncarried, Arc::clone(&rows));
+    let setting = Setting::of(scenario, flows.len(), members.names.len(), stop);
+    let others = (uncarried, Arc::clone(&setting.rows), Arc::clone(&setting.came));
     let mut tap = Between::new(scenario, &members, &routes, others, (recorder, recorded_links));
     tap.start(&mut net, scenario, &flows);
-    let Started { threads, clocks, devices } = start(scenario, members.joins, &rows, stop)?;
+    let Started { threads, clocks, devices } = start(&setting, members.joins)?;
+    setting.places.hold_loop();
     let (processors, _awake) = (Processors::now(), Awake::keep());
     let clock = Clock::start();
     progress.at(clock);
@@ -194,22 +196,11 @@ fn run(
     Ok((outcome, quality))
 }
 
-/// Starts the members' threads.
-fn start(
-    scenario: &Scenario,
-    joins: Vec<Join>,
-    rows: &Arc<Rows>,
-    stop: &Arc<AtomicBool>,
-) -> Result<Started, Error> {
+/// Starts the members' threads, each with this setting but for its own place.
+fn start(setting: &Setting, joins: Vec<Join>) -> Result<Started, Error> {
     let mut started = Started { threads: Vec::new(), clocks: Vec::new(), devices: Vec::new() };
     for (place, join) in joins.into_iter().enumerate() {
-        let setting = Setting {
-            scenario: scenario.clone(),
-            address: host(place),
-            place,
-            rows: Arc::clone(rows),
-            stop: Arc::clone(stop),
-        };
+        let setting = Setting { address: host(place), place, ..setting.clone() };
         let (ready, when_ready) = channel();
         let (clock, when_started): (Sender<Clock>, Receiver<Clock>) = channel();
         started.threads.push(spawn(move || {
