@@ -25,6 +25,7 @@ COMPONENTS = {
     "node": "event loop, hand-over of packets",
     "sim": "event loop, hand-over of packets",
     "edge": "links",
+    "ring": "links",
     "queue": "queues",
     "gnat": "overlay",
     "sliq": "sender",

@@ -77,6 +77,15 @@ pub struct Departure {
     pub bytes: u32,
 }
 
+/// What polling an edge has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polled {
+    /// A packet.
+    Arrived,
+    /// Nothing more until then, or until something is offered.
+    Empty(Option<Time>),
+}
+
 /// An edge of the network, in one direction.
 #[repr(u8)] // a tag of its own: it is looked at several times per packet
 pub enum Edge {
@@ -100,27 +109,29 @@ pub enum Edge {
 }
 
 impl Edge {
-    /// Moves the next packet that has arrived by `now` into `packet`; for a channel, its medium is
-    /// polled.
+    /// Moves the next packet that has arrived by `now` into `packet`, or tells when to call again; for a
+    /// channel, its medium is polled.
     #[inline(always)] // once more than packets per event
-    pub fn poll_into(&mut self, now: Time, packet: &mut Packet) -> bool {
-        match self {
-            Edge::Link(link) => link.poll_into(now, packet),
-            other => other.poll_far_end(now, packet),
+    pub fn poll_into(&mut self, now: Time, packet: &mut Packet) -> Polled {
+        let Edge::Link(link) = self else { return self.poll_far_end(now, packet) };
+        if link.poll_into(now, packet) {
+            return Polled::Arrived;
         }
+        Polled::Empty(link.next_wakeup())
     }
 
     #[inline(never)]
-    fn poll_far_end(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let Edge::FarEnd(arrivals) = self else { return false };
-        let Some((_, first)) = arrivals.front().filter(|(at, _)| *at <= now) else { return false };
-        *packet = *first;
+    fn poll_far_end(&mut self, now: Time, packet: &mut Packet) -> Polled {
+        let Edge::FarEnd(arrivals) = self else { return Polled::Empty(None) };
+        match arrivals.front() {
+            Some((at, first)) if *at <= now => *packet = *first,
+            next => return Polled::Empty(next.map(|(at, _)| *at)),
+        }
         arrivals.pop_front();
-        true
+        Polled::Arrived
     }
 
     /// When [`Edge::poll_into`] should be called next, if at all.
-    #[inline(always)] // once per event
     pub fn next_wakeup(&self) -> Option<Time> {
         match self {
             Edge::Link(link) => link.next_wakeup(),

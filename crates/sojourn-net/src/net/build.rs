@@ -2,7 +2,7 @@
 
 use super::event::{EventQueue, Target};
 use super::routes::RouteTable;
-use super::{Alarm, EdgeFacts, MediumSlot, Network, NodeSlot, PLAIN};
+use super::{Alarm, EdgeFacts, MediumSlot, Network, NodeSlot, PLAIN, Turn};
 use crate::edge::{Edge, Link, Medium};
 use crate::error::FieldError;
 use crate::node::{Behaviour, NodeCounters, Port, RecordedNode};
@@ -170,16 +170,15 @@ impl Builder {
             self.nodes = self.nodes.into_iter().map(|slot| recorded(slot, &log)).collect();
         }
         let decides = |node: usize| matches!(self.nodes[node].behaviour, Behaviour::Other(_));
-        let decider = |facts: &EdgeFacts| match facts.ends[1] {
-            Some(to) if decides(to) => to as u32,
-            _ => PLAIN,
+        let turn = |facts: &EdgeFacts| Turn {
+            alarm: Alarm::default(),
+            decider: facts.ends[1].filter(|to| decides(*to)).map_or(PLAIN, |to| to as u32),
         };
         let mut network = Network {
             now: Time::ZERO,
             steps: 0,
             events: EventQueue::default(),
-            edge_alarms: vec![Alarm::default(); self.edges.len()],
-            deciders: self.facts.iter().map(decider).collect(),
+            edge_turns: self.facts.iter().map(turn).collect(),
             edge_facts: self.facts,
             edges: self.edges,
             media: self.media,

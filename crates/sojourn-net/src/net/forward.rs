@@ -1,8 +1,8 @@
 //! Forwarding: from an edge to a node or a receiver, and into the next edge.
 
 use super::event::Target;
-use super::{Hosts, Network, PLAIN, Step, Wake};
-use crate::edge::Edge;
+use super::{Hosts, Network, PLAIN, Step, Turn, Wake};
+use crate::edge::{Edge, Polled};
 use crate::packet::Packet;
 use crate::units::Time;
 
@@ -14,7 +14,9 @@ impl Network {
         packet: &mut Packet,
         hosts: &mut H,
     ) -> Step {
-        match self.edge_alarms[edge].fired(self.now) {
+        let Turn { alarm, decider } = &mut self.edge_turns[edge];
+        let decider = *decider;
+        match alarm.fired(self.now) {
             Wake::Now => {}
             Wake::At(time) => {
                 self.schedule_edge(time, edge);
@@ -22,16 +24,17 @@ impl Network {
             }
             Wake::Not => return Ok(()),
         }
-        let decider = self.deciders[edge];
-        while self.edges[edge].poll_into(self.now, packet) {
+        loop {
+            if let Polled::Empty(next) = self.edges[edge].poll_into(self.now, packet) {
+                self.arm_edge_at(edge, next);
+                return Ok(());
+            }
             packet.hop = packet.hop.wrapping_add(1);
             match decider {
                 PLAIN => self.hand_on(packet, hosts)?,
                 node => self.receive(node as usize, edge, *packet, hosts)?,
             }
         }
-        self.arm_edge(edge);
-        Ok(())
     }
 
     pub(super) fn on_medium<H: Hosts>(&mut self, medium: usize, hosts: &mut H) -> Step {
@@ -51,7 +54,7 @@ impl Network {
             };
             let edge = edge as usize;
             packet.hop = packet.hop.wrapping_add(1);
-            match self.deciders[edge] {
+            match self.edge_turns[edge].decider {
                 PLAIN => self.hand_on(&packet, hosts)?,
                 node => self.receive(node as usize, edge, packet, hosts)?,
             }
@@ -75,7 +78,8 @@ impl Network {
         }
         // What has arrived and waits to be taken is due now.
         debug_assert!(
-            link.next_wakeup().is_none_or(|t| t.max(self.now) >= self.edge_alarms[edge].want()),
+            link.next_wakeup()
+                .is_none_or(|t| t.max(self.now) >= self.edge_turns[edge].alarm.want()),
             "an offer brought the wake-up forward"
         );
     }
@@ -86,10 +90,14 @@ impl Network {
         self.arm_edge(edge);
     }
 
-    #[inline(always)] // once per event
     pub(super) fn arm_edge(&mut self, edge: usize) {
-        let want = self.edges[edge].next_wakeup().unwrap_or(Time::NEVER);
-        if let Some(time) = self.edge_alarms[edge].arm(want.max(self.now)) {
+        self.arm_edge_at(edge, self.edges[edge].next_wakeup());
+    }
+
+    #[inline(always)] // once per event
+    fn arm_edge_at(&mut self, edge: usize, next: Option<Time>) {
+        let want = next.unwrap_or(Time::NEVER);
+        if let Some(time) = self.edge_turns[edge].alarm.arm(want.max(self.now)) {
             self.schedule_edge(time, edge);
         }
     }

@@ -89,10 +89,8 @@ pub struct Network {
     steps: u64,
     events: EventQueue,
     edges: Vec<Edge>,
-    edge_alarms: Vec<Alarm>,
+    edge_turns: Vec<Turn>,
     edge_facts: Vec<EdgeFacts>,
-    /// For each edge, the node at its far end if that is active, else [`PLAIN`].
-    deciders: Vec<u32>,
     media: Vec<MediumSlot>,
     nodes: Vec<NodeSlot>,
     routes: RouteTable,
@@ -100,6 +98,14 @@ pub struct Network {
     direct: VecDeque<Packet>,
     /// Actions requested by the node that was called last.
     actions: Vec<Action>,
+}
+
+/// When an edge is due, and what becomes of its packets.
+#[derive(Clone, Copy)]
+struct Turn {
+    alarm: Alarm,
+    /// The node at its far end if that is active, else [`PLAIN`].
+    decider: u32,
 }
 
 /// The far end of an edge is a router or a host.
@@ -146,7 +152,7 @@ impl Network {
     }
 
     /// A packet enters the network now, at the beginning of its route.
-    #[inline]
+    #[inline(always)] // once per packet
     pub fn inject(&mut self, packet: &Packet) {
         match self.routes.next(packet) {
             Some(first) => self.offer(first, packet),
@@ -166,11 +172,20 @@ impl Network {
     /// # Errors If time has not advanced for too many steps.
     #[inline]
     pub fn count_step(&mut self, hosts: &impl Hosts, timer: u32) -> Step {
+        if self.may_step() { Ok(()) } else { Err(self.stays(hosts, timer)) }
+    }
+
+    /// Counts it; returns whether there were not too many yet.
+    #[inline]
+    pub fn may_step(&mut self) -> bool {
         self.steps += 1;
-        if self.steps <= MOST_STEPS_AT_AN_INSTANT {
-            return Ok(());
-        }
-        Err(self.stuck(self.now, Target::Timer(timer), hosts))
+        self.steps <= MOST_STEPS_AT_AN_INSTANT
+    }
+
+    /// The fault that `timer`'s component does not let time advance.
+    #[cold]
+    pub fn stays(&self, hosts: &impl Hosts, timer: u32) -> Box<Fault> {
+        self.stuck(self.now, Target::Timer(timer), hosts)
     }
 
     #[inline(always)] // asked after every event

@@ -96,7 +96,7 @@ impl Network {
         else {
             return Ok(packet);
         };
-        if self.deciders[port.edge] == PLAIN && !out.joins(&self.edge_facts[next]) {
+        if self.edge_turns[port.edge].decider == PLAIN && !out.joins(&self.edge_facts[next]) {
             let (out, next) = (&out.id, &self.edge_facts[next].id);
             let holds =
                 format!("sends over {out} only what can continue there, not packets for {next}");

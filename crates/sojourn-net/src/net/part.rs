@@ -53,7 +53,7 @@ impl Network {
     #[must_use]
     pub fn links_alone(mut self) -> (Network, Vec<Route>) {
         self.events = EventQueue::default();
-        self.deciders.fill(PLAIN);
+        self.edge_turns.iter_mut().for_each(|turn| turn.decider = PLAIN);
         self.nodes.iter_mut().for_each(|slot| slot.behaviour = Behaviour::Plain);
         let routes = (0..self.edges.len()).map(|edge| self.routes.add(&[edge])).collect();
         (self, routes)

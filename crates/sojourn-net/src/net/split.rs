@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Alarm, EdgeFacts, EventQueue, MediumSlot, Network, NodeSlot};
+use super::{Alarm, EdgeFacts, EventQueue, MediumSlot, Network, NodeSlot, Turn};
 use crate::edge::Edge;
 use crate::node::{Behaviour, NodeCounters};
 use crate::packet::{Packet, Route};
@@ -203,7 +203,7 @@ impl Network {
             };
         }
         for Crossing { edge, from, to } in &split.crossings {
-            parts[*from].edge_alarms[*edge] = Alarm::silent();
+            parts[*from].edge_turns[*edge].alarm = Alarm::silent();
             parts[*to].edges[*edge] = Edge::FarEnd(VecDeque::new());
         }
         parts
@@ -219,14 +219,14 @@ impl Network {
             named: slot.named,
             alarm: Alarm::default(),
         };
+        let turn = |turn: &Turn| Turn { alarm: Alarm::default(), ..*turn };
         Network {
             now: self.now,
             steps: 0,
             events: EventQueue::default(),
             edges: self.edges.iter().map(|_| Edge::Elsewhere).collect(),
-            edge_alarms: vec![Alarm::default(); self.edges.len()],
+            edge_turns: self.edge_turns.iter().map(turn).collect(),
             edge_facts: self.edge_facts.clone(),
-            deciders: self.deciders.clone(),
             media: Vec::new(),
             nodes: self.nodes.iter().map(node).collect(),
             routes: self.routes.clone(),

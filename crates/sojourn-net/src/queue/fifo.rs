@@ -9,8 +9,6 @@
 //!
 //! Observes: nothing of its own.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +18,7 @@ use super::{
 };
 use crate::packet::Packet;
 use crate::quantity::Limit;
-use crate::ring::push;
+use crate::ring::Ring;
 use crate::units::Time;
 
 /// Parameters of a FIFO.
@@ -42,7 +40,7 @@ impl crate::registry::Params for Params {}
 /// A drop-tail queue.
 #[derive(Debug)]
 pub struct Fifo {
-    packets: VecDeque<Packet>,
+    packets: Ring<Packet>,
     backlog: Backlog,
     /// Waiting packets that belong to the burst before them.
     joined: u64,
@@ -59,7 +57,7 @@ impl Registered for Fifo {
     fn new(params: Params, init: &QueueInit) -> Self {
         let (max_packets, max_bytes) = init.limit(params.limit);
         Fifo {
-            packets: VecDeque::new(),
+            packets: Ring::default(),
             backlog: Backlog::default(),
             joined: 0,
             bursts: Bursts::default(),
@@ -85,24 +83,28 @@ impl Fifo {
     /// A packet is offered now: it is copied once, to its place.
     #[inline(always)] // once per packet and link
     pub(crate) fn take(&mut self, now: Time, packet: &Packet, cx: &mut QueueContext<'_>) {
-        let offered = || Packet { enqueued_at: now, ..*packet };
         let full = !self.fits(packet);
         if self.bursts.drops(packet, || full) {
-            return cx.drop(now, offered(), DropReason::Overflow);
+            let dropped = Packet { enqueued_at: now, ..*packet };
+            return cx.drop(now, dropped, DropReason::Overflow);
         }
         self.backlog.add(packet);
         self.joined += u64::from(packet.joins_burst());
-        push(&mut self.packets, offered);
+        let last = self.packets.append();
+        *last = *packet;
+        last.enqueued_at = now;
     }
 
     /// Copies the first packet to `packet` and removes it, if there is one.
     #[inline(always)] // once per packet and link
     pub(crate) fn give(&mut self, packet: &mut Packet) -> bool {
-        let Some(next) = self.packets.front() else { return false };
+        let Some(next) = self.packets.first() else { return false };
         self.backlog.remove(next);
-        self.joined -= u64::from(next.joins_burst());
+        if self.joined > 0 {
+            self.joined -= u64::from(next.joins_burst());
+        }
         *packet = *next;
-        self.packets.pop_front();
+        self.packets.remove_first();
         true
     }
 }

@@ -67,15 +67,23 @@ impl PacketStore {
     /// Removes the first packet of `chain`.
     #[inline]
     pub fn pop(&mut self, chain: &mut Chain) -> Option<Packet> {
+        let mut packet = Packet::default();
+        self.pop_into(chain, &mut packet).then_some(packet)
+    }
+
+    /// The same, written to `packet`; whether there was one.
+    #[inline(always)] // once per packet
+    pub fn pop_into(&mut self, chain: &mut Chain, packet: &mut Packet) -> bool {
         if chain.is_empty() {
-            return None;
+            return false;
         }
         let index = chain.head;
         let node = &mut self.nodes[index as usize];
+        *packet = node.packet;
         chain.head = node.next;
         node.next = self.free;
         self.free = index;
-        Some(node.packet)
+        true
     }
 
     /// The packets of `chain` in order, each with its place.

@@ -53,11 +53,40 @@ fn real(value: i64, as_real: impl Fn(i64) -> f64) -> f64 {
 /// A column of samples: its name and how it follows from the counters.
 pub(super) type SampleColumn<C> = (&'static str, Figure<C>);
 
-/// A column that grows. Many counters stay at zero (marks, timeouts, most drops): a column of zeros
-/// takes no memory.
+/// A value of a column.
+trait Value: Copy + Default {
+    fn is_absent(self) -> bool;
+
+    /// Whether two are the same, absent ones too.
+    fn is(self, other: Self) -> bool;
+}
+
+impl Value for i64 {
+    fn is_absent(self) -> bool {
+        self == ABSENT
+    }
+
+    fn is(self, other: Self) -> bool {
+        self == other
+    }
+}
+
+impl Value for f64 {
+    fn is_absent(self) -> bool {
+        self.is_nan()
+    }
+
+    fn is(self, other: Self) -> bool {
+        self == other || self.to_bits() == other.to_bits()
+    }
+}
+
+/// A column that grows. Many counters stay at zero (marks, timeouts, most drops) or are those of other
+/// transports: a column of zeros, or of absent values, takes no memory.
 struct Growing<T> {
-    /// Number of zeros, while `values` is empty.
-    zeros: usize,
+    /// Zero or an absent value, and how many of it there are, while `values` is empty.
+    blank: T,
+    blanks: usize,
     values: Vec<T>,
     /// Expected number of values.
     expected: usize,
@@ -65,21 +94,24 @@ struct Growing<T> {
     before: Option<Vec<T>>,
 }
 
-impl<T: Copy + Default + PartialEq> Growing<T> {
+impl<T: Value> Growing<T> {
     fn new(expected: usize) -> Self {
-        Growing { zeros: 0, values: Vec::new(), expected, before: None }
+        Growing { blank: T::default(), blanks: 0, values: Vec::new(), expected, before: None }
     }
 
     fn extend(&mut self, mut values: impl Iterator<Item = T>) {
         if self.values.is_empty() {
             for value in values.by_ref() {
-                if value != T::default() {
+                if self.blanks == 0 && value.is_absent() {
+                    self.blank = value;
+                }
+                if !value.is(self.blank) {
                     self.values = with_room(self.expected);
-                    self.values.resize(self.zeros, T::default());
+                    self.values.resize(self.blanks, self.blank);
                     self.values.push(value);
                     break;
                 }
-                self.zeros += 1;
+                self.blanks += 1;
             }
         }
         self.values.extend(values);
@@ -87,27 +119,31 @@ impl<T: Copy + Default + PartialEq> Growing<T> {
 
     /// Takes the values out.
     fn take(&mut self) -> Vec<T> {
-        let zeros = std::mem::take(&mut self.zeros);
+        let (blank, blanks) = (std::mem::take(&mut self.blank), std::mem::take(&mut self.blanks));
         let values = std::mem::take(&mut self.values);
-        if values.is_empty() { vec![T::default(); zeros] } else { values }
+        if values.is_empty() { vec![blank; blanks] } else { values }
     }
 
     /// Takes the values out, each as its difference to the component's one before.
     fn take_growth(&mut self, components: usize, minus: impl Fn(T, T) -> T) -> Vec<T> {
         let before = self.before.as_mut().map(std::mem::take).unwrap_or_default();
-        if self.values.is_empty() && before.is_empty() {
-            return self.take();
-        }
+        let is_blank = self.values.is_empty() && before.is_empty();
+        let is_zero = is_blank && !self.blank.is_absent();
         let mut values = self.take();
-        if let Some(last) = &mut self.before {
+        if let Some(last) = self.before.as_mut().filter(|_| !is_zero) {
             last.extend_from_slice(&values[values.len().saturating_sub(components)..]);
         }
-        for row in (components..values.len()).rev() {
-            values[row] = minus(values[row], values[row - components]);
+        if is_blank {
+            return values; // as their growth is
         }
-        for (value, before) in values.iter_mut().zip(before) {
-            *value = minus(*value, before);
+        let grow = |now: &mut [T], before: &[T]| {
+            now.iter_mut().zip(before).for_each(|(now, before)| *now = minus(*now, *before));
+        };
+        for interval in (components..values.len()).step_by(components.max(1)).rev() {
+            let (earlier, now) = values.split_at_mut(interval);
+            grow(now, &earlier[interval - components..]);
         }
+        grow(&mut values, &before);
         values
     }
 

@@ -137,16 +137,26 @@ impl FlowHosts {
     }
 
     /// Sends all packets that the endpoint has to send.
-    #[inline]
+    #[inline(never)]
     fn pump(&mut self, net: &mut Network, socket: usize) -> Step {
+        self.pump_here(net, socket)
+    }
+
+    /// The same, where packets arrive: most of all that is sent answers them.
+    #[inline(always)] // once per packet
+    fn pump_here(&mut self, net: &mut Network, socket: usize) -> Step {
+        let timer = Timer::Endpoint(socket as u32).pack();
+        let endpoint = &mut self.endpoints[socket];
         // By reference: a packet that is taken out of its `Option` is copied.
-        while let Some(packet) = &self.endpoints[socket].poll_transmit(net.now()) {
-            net.count_step(self, Timer::Endpoint(socket as u32).pack())?;
+        while let Some(packet) = &endpoint.poll_transmit(net.now()) {
+            if !net.may_step() {
+                return Err(net.stays(self, timer));
+            }
             net.inject(packet);
         }
-        let want = self.endpoints[socket].next_timeout().unwrap_or(Time::NEVER);
+        let want = endpoint.next_timeout().unwrap_or(Time::NEVER);
         if let Some(time) = self.alarms[socket].arm(want.max(net.now())) {
-            net.set_timer(time, Timer::Endpoint(socket as u32).pack());
+            net.set_timer(time, timer);
         }
         Ok(())
     }
@@ -204,7 +214,7 @@ impl Hosts for FlowHosts {
             return Ok(());
         }
         endpoint.on_packet(net.now(), packet);
-        self.pump(net, socket)?;
+        self.pump_here(net, socket)?;
         self.after(net, socket)
     }
 

@@ -100,11 +100,13 @@ impl Delivery {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// Ends an ACK: `delivered` segments were delivered by it. Returns its rate sample.
+    /// Ends an ACK: `delivered` segments were delivered by it, `sampled` among them. Returns its rate
+    /// sample.
+    #[inline]
     pub fn finish(
         &mut self,
         now: Time,
-        sampler: Sampler,
+        sampled: Option<&Delivered>,
         delivered: u32,
         min_rtt: Span,
     ) -> RateSample {
@@ -114,7 +116,7 @@ impl Delivery {
         if delivered > 0 {
             self.delivered_at = now;
         }
-        let Some(Delivered { snapshot, app_limited, retransmitted, .. }) = sampler.best else {
+        let Some(Delivered { snapshot, app_limited, retransmitted, .. }) = sampled else {
             return RateSample::default();
         };
         let send = snapshot.sent_at.micros_since(snapshot.first_sent_at);
@@ -128,8 +130,8 @@ impl Delivery {
             prior_delivered_ce: u64::from(snapshot.delivered_ce),
             prior_lost: u64::from(snapshot.lost),
             tx_in_flight: snapshot.in_flight,
-            app_limited,
-            retransmitted,
+            app_limited: *app_limited,
+            retransmitted: *retransmitted,
         }
     }
 }
@@ -149,5 +151,11 @@ impl Sampler {
     #[inline]
     pub fn snapshot(&self) -> Option<&Snapshot> {
         self.best.as_ref().map(|best| &best.snapshot)
+    }
+
+    /// The segment whose sample is the ACK's.
+    #[inline]
+    pub fn best(&self) -> Option<&Delivered> {
+        self.best.as_ref()
     }
 }

@@ -38,8 +38,8 @@ pub(super) struct Choice {
 /// The receive window and its target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Autotune {
-    /// The window advertised where tuning does not determine it.
-    announced: Option<u64>,
+    /// The window advertised where tuning does not determine it. Its unit is a byte.
+    announced: Option<u32>,
     window: u64,
     /// The window that the buffer allows, and the memory of the buffer.
     allowed: u64,
@@ -83,14 +83,19 @@ fn unit(profile: &Profile) -> u64 {
     }
 }
 
+/// The largest window that fits, of at most `window` bytes.
+fn field(window: u64) -> u32 {
+    window.min(u64::from(OPEN_WINDOW)) as u32
+}
+
 impl Autotune {
     /// State at the start of a connection.
     pub(super) fn new(profile: &Profile, mss: u32, buffer: BufferSize) -> Self {
         let share = |bytes| ((bytes as f64 * profile.window_share) as u64).max(u64::from(mss));
         let most = share(profile.receive_buffer_max);
         let (announced, limit) = match buffer {
-            BufferSize::Auto => (Some(u64::from(OPEN_WINDOW)), most),
-            BufferSize::Bytes(bytes) => (Some(share(bytes)), share(bytes).min(most)),
+            BufferSize::Auto => (Some(OPEN_WINDOW), most),
+            BufferSize::Bytes(bytes) => (Some(field(share(bytes))), share(bytes).min(most)),
             BufferSize::Stack => (None, most),
         };
         let first = if profile.tunes_window { FIRST_WINDOW.min(limit) } else { limit };
@@ -136,15 +141,18 @@ impl Autotune {
 
     /// The window to advertise, in bytes.
     pub(super) fn window(&self) -> u32 {
-        self.announced.unwrap_or(self.window).min(u64::from(OPEN_WINDOW)) as u32
+        self.announced.unwrap_or_else(|| field(self.window))
     }
 
     /// The window to advertise while `memory` bytes of the buffer are in use: no more than there is
     /// room for (Linux `__tcp_select_window`).
     #[inline]
     pub(super) fn choose(&self, memory: u64) -> Choice {
-        if !self.exact || self.announced.is_some() {
-            return Choice { window: self.scaled(u64::from(self.window())), is_scarce: false };
+        if let Some(announced) = self.announced {
+            return Choice { window: announced, is_scarce: false };
+        }
+        if !self.exact {
+            return Choice { window: self.scaled(self.window), is_scarce: false };
         }
         let mut free = (self.buffer.saturating_sub(memory) as f64 * self.share) as u64;
         let is_scarce = free < self.allowed / 2;
@@ -170,7 +178,7 @@ impl Autotune {
     /// A window as the header's scaled field has it, but for the handshake's ("advertise enough space
     /// so that it won't get scaled away").
     pub(super) fn scaled(&self, window: u64) -> u32 {
-        ((window + self.unit - 1) & !(self.unit - 1)).min(u64::from(OPEN_WINDOW)) as u32
+        field((window + self.unit - 1) & !(self.unit - 1))
     }
 
     /// The smoothed round-trip time that the receiver estimates.

@@ -70,6 +70,12 @@ impl Echo {
         self.ce_packets
     }
 
+    /// Whether a data segment may require a response; it can only if ECN is on, or it is marked.
+    #[inline]
+    pub(super) fn heeds(&self, ecn: Ecn) -> bool {
+        self.mode != EcnMode::Off || ecn != Ecn::NotEct
+    }
+
     /// A data segment arrived.
     #[inline]
     pub(super) fn on_data(&mut self, ecn: Ecn, flags: Flags) -> Response {

@@ -138,7 +138,7 @@ impl Egress {
         let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
         let drawn = match &mut self.discipline {
             Discipline::Fifo(queue) => queue.give(packet),
-            Discipline::Cake(queue) => put(queue.dequeue(now, cx), packet),
+            Discipline::Cake(queue) => queue.give(now, packet, cx),
             Discipline::Other(queue) => put(queue.dequeue(now, cx), packet),
         };
         self.changed(now);

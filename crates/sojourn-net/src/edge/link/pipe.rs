@@ -1,12 +1,10 @@
 //! Propagation: packets in flight on the link, in the order of their arrivals.
 
-use std::collections::VecDeque;
-
 use super::variation::{Arrival, Variation};
 use crate::packet::Packet;
 use crate::queue::Backlog;
 use crate::record::live::Tap;
-use crate::ring::push;
+use crate::ring::Ring;
 use crate::units::{Span, Time};
 
 /// Room for so many times the packets in flight is too much.
@@ -16,7 +14,7 @@ const SPARE: usize = 4;
 #[derive(Debug)]
 pub(super) struct Pipe {
     delay: Span,
-    packets: VecDeque<(Time, Packet)>,
+    packets: Ring<(Time, Packet)>,
     /// Arrival of the first of them, cached; [`Time::NEVER`] when there is none.
     next: Time,
     variation: Option<Box<Variation>>,
@@ -26,7 +24,7 @@ pub(super) struct Pipe {
 
 impl Pipe {
     pub(super) fn new(delay: Span, variation: Option<Box<Variation>>) -> Self {
-        let (packets, thinned) = (VecDeque::new(), Backlog::default());
+        let (packets, thinned) = (Ring::default(), Backlog::default());
         Pipe { delay, packets, next: Time::NEVER, variation, thinned, tap: None }
     }
 
@@ -54,7 +52,9 @@ impl Pipe {
             None => {
                 let arrival = now + self.delay;
                 self.next = self.next.min(arrival);
-                push(&mut self.packets, || (arrival, *packet));
+                let last = self.packets.append();
+                last.0 = arrival;
+                last.1 = *packet;
             }
             Some(_) => self.push_varied(now, packet),
         }
@@ -63,7 +63,7 @@ impl Pipe {
     #[inline(never)]
     fn push_varied(&mut self, now: Time, packet: &Packet) {
         let Some(variation) = &mut self.variation else { return };
-        let last = self.packets.back().map_or(Time::ZERO, |(arrival, _)| *arrival);
+        let last = self.packets.last().map_or(Time::ZERO, |(arrival, _)| *arrival);
         let Arrival { time, thin } = variation.arrival(now, packet, last);
         if let Some(keep) = thin {
             self.thin(now, time, packet, keep);
@@ -78,11 +78,10 @@ impl Pipe {
     fn thin(&mut self, now: Time, time: Time, packet: &Packet, keep: u32) {
         let like = |(arrival, other): &(Time, Packet)| *arrival == time && packet.supersedes(other);
         let batch = self.packets.partition_point(|(arrival, _)| *arrival < time);
-        let found = self.packets.range(batch..).filter(|entry| like(entry)).count();
-        if found >= keep as usize
-            && let Some(offset) = self.packets.range(batch..).position(like)
-            && let Some((_, old)) = self.packets.remove(batch + offset)
-        {
+        let found = self.packets.iter_from(batch).filter(|entry| like(entry)).count();
+        let oldest = self.packets.iter_from(batch).position(like);
+        if let Some(offset) = oldest.filter(|_| found >= keep as usize) {
+            let (_, old) = self.packets.remove(batch + offset);
             self.thinned.add(&old);
             if let Some(tap) = &self.tap {
                 tap.lose(now, &old, "thinned");
@@ -97,7 +96,7 @@ impl Pipe {
 
     #[inline]
     fn look_ahead(&mut self) {
-        self.next = self.packets.front().map_or(Time::NEVER, |(arrival, _)| *arrival);
+        self.next = self.packets.first().map_or(Time::NEVER, |(arrival, _)| *arrival);
     }
 
     #[inline]
@@ -111,9 +110,9 @@ impl Pipe {
         if self.next > now {
             return false;
         }
-        let Some((_, first)) = self.packets.front() else { return false };
+        let Some((_, first)) = self.packets.first() else { return false };
         *packet = *first;
-        self.packets.pop_front();
+        self.packets.remove_first();
         self.look_ahead();
         true
     }
@@ -123,13 +122,13 @@ impl Pipe {
     #[cold]
     pub(super) fn fit(&mut self) {
         if self.packets.capacity() > SPARE * self.packets.len() {
-            self.packets.shrink_to(SPARE / 2 * self.packets.len());
+            self.packets.resize(self.packets.len() + self.packets.len() / 2);
         }
     }
 
     pub(super) fn held(&self) -> Backlog {
         let mut held = Backlog::default();
-        self.packets.iter().for_each(|(_, packet)| held.add(packet));
+        self.packets.iter_from(0).for_each(|(_, packet)| held.add(packet));
         held
     }
 }

@@ -196,19 +196,8 @@ impl QueueDiscipline for Cake {
     }
 
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
-        self.paused_until = None;
-        let mut first_visit = true;
-        while self.backlog.packets > 0 {
-            self.paused_until = self.shaper.waits_until(now);
-            if self.paused_until.is_some() {
-                return None;
-            }
-            let number = self.tins.next(now)?;
-            if let Some(packet) = self.work(number, &mut first_visit, now, cx) {
-                return Some(packet);
-            }
-        }
-        None
+        let mut next = Packet::default();
+        self.give(now, &mut next, cx).then_some(next)
     }
 
     fn backlog(&self) -> Backlog {

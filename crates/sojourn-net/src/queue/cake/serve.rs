@@ -14,7 +14,7 @@ use crate::units::{Span, Time};
 /// What a visit of a queue comes to.
 enum Visit {
     /// A packet leaves.
-    Leaves(Packet),
+    Leaves,
     /// One was dropped that counts as sent.
     Dropped,
     /// The queue is empty.
@@ -34,11 +34,13 @@ impl Cake {
     }
 
     #[inline]
-    fn pop(&mut self, number: usize, index: usize) -> Option<Packet> {
+    fn pop(&mut self, number: usize, index: usize, packet: &mut Packet) -> bool {
         let queue = &mut self.tins.list[number].scheduler.queues[index];
-        let packet = self.store.pop(&mut queue.waiting)?;
-        self.forget(number, index, &packet);
-        Some(packet)
+        let popped = self.store.pop_into(&mut queue.waiting, packet);
+        if popped {
+            self.forget(number, index, packet);
+        }
+        popped
     }
 
     /// Counts a packet that no longer waits.
@@ -83,7 +85,10 @@ impl Cake {
     /// Drops at the head of the longest queue.
     pub(super) fn drop_overflow(&mut self, now: Time, cx: &mut QueueContext<'_>) {
         let Some((number, index)) = self.tins.longest() else { return };
-        let Some(packet) = self.pop(number, index) else { return };
+        let mut packet = Packet::default();
+        if !self.pop(number, index, &mut packet) {
+            return;
+        }
         let tin = &mut self.tins.list[number];
         tin.scheduler.queues[index].law.on_full(&tin.tuning, now);
         self.waste(number, now, &packet);
@@ -101,27 +106,51 @@ impl Cake {
         }
     }
 
-    /// A packet of a tin; `None` if a queue was found empty, so that another tin may have its turn.
+    /// Writes the next packet to leave, if any, to `packet`, where a dropped one may be left, too:
+    /// through options it would be copied at each step.
+    pub(crate) fn give(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        cx: &mut QueueContext<'_>,
+    ) -> bool {
+        self.paused_until = None;
+        let mut first_visit = true;
+        while self.backlog.packets > 0 {
+            self.paused_until = self.shaper.waits_until(now);
+            if self.paused_until.is_some() {
+                return false;
+            }
+            let Some(number) = self.tins.next(now) else { return false };
+            if self.work(number, &mut first_visit, now, packet, cx) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The same of a tin; none also if a queue was found empty, so that another tin may have its turn.
     #[inline]
-    pub(super) fn work(
+    fn work(
         &mut self,
         number: usize,
         first_visit: &mut bool,
         now: Time,
+        packet: &mut Packet,
         cx: &mut QueueContext<'_>,
-    ) -> Option<Packet> {
+    ) -> bool {
         loop {
             let scheduler = &mut self.tins.list[number].scheduler;
-            let index = scheduler.next(*first_visit)?;
+            let Some(index) = scheduler.next(*first_visit) else { return false };
             *first_visit = false;
             if scheduler.queues[index].deficit <= 0 {
                 scheduler.refill(index, &mut self.random);
                 continue;
             }
-            match self.serve(number, index, now, cx) {
-                Visit::Leaves(packet) => return Some(packet),
+            match self.serve(number, index, now, packet, cx) {
+                Visit::Leaves => return true,
                 Visit::Dropped => {}
-                Visit::Empty => return None,
+                Visit::Empty => return false,
             }
         }
     }
@@ -133,16 +162,17 @@ impl Cake {
         number: usize,
         index: usize,
         now: Time,
+        packet: &mut Packet,
         cx: &mut QueueContext<'_>,
     ) -> Visit {
         let floor = self.target_floor(number);
         loop {
-            let Some(mut packet) = self.pop(number, index) else {
+            if !self.pop(number, index, packet) {
                 let tin = &mut self.tins.list[number];
                 tin.scheduler.queues[index].law.on_empty(&tin.tuning, now);
                 tin.scheduler.retire(index, now);
                 return Visit::Empty;
-            };
+            }
             let sojourn = now.since(packet.enqueued_at);
             let capable = packet.ecn.is_capable();
             let tin = &mut self.tins.list[number];
@@ -150,15 +180,15 @@ impl Cake {
             let verdict =
                 queue.law.on_dequeue(&tin.tuning, now, sojourn, floor, capable, &mut self.random);
             if !verdict.drop || queue.waiting.is_empty() {
-                self.send(number, index, now, &packet);
-                self.mark(number, (now, sojourn), verdict, &mut packet, cx);
-                return Visit::Leaves(packet);
+                self.send(number, index, now, packet);
+                self.mark(number, (now, sojourn), verdict, packet, cx);
+                return Visit::Leaves;
             }
             if self.ingress {
-                let length = self.waste(number, now, &packet);
+                let length = self.waste(number, now, packet);
                 self.spend(number, index, length);
             }
-            cx.drop(now, packet, DropReason::Aqm);
+            cx.drop(now, *packet, DropReason::Aqm);
             if self.ingress {
                 return Visit::Dropped;
             }

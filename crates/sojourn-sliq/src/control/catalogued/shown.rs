@@ -32,7 +32,7 @@ impl Catalogued {
 
     pub(super) fn sample(&mut self, view: &View) -> AckSample {
         let event = std::mem::take(&mut self.event);
-        let rate = self.delivery.finish(view.now, event.sampler, event.acked, self.min_rtt);
+        let rate = self.delivery.finish(view.now, event.sampler.best(), event.acked, self.min_rtt);
         let advanced = view.una.saturating_sub(event.una) as u32;
         let mut sample = AckSample::default();
         sample.state = self.state;

@@ -16,13 +16,8 @@ impl Receiver {
         self.measure_arrival(now, ecn, segment);
         // One that was held back is not reported any more (`tcp_data_queue`).
         self.duplicate = None;
-        let former = self.echo;
-        let response = self.heard(now, ecn, segment.flags);
-        let flushed = response.flush && matches!(self.due, Due::At(_));
-        if flushed {
-            let (flags, next) = former.flushes(response, segment.flags, self.queue.next());
-            self.flushed = Some(Box::new(self.special_acknowledgment(now, flags, next)));
-        }
+        let marked = self.echo.heeds(ecn).then(|| self.respond(now, ecn, segment.flags));
+        let flushed = marked.is_some_and(|(_, flushed)| flushed);
         if segment.seq <= self.acked_up_to {
             self.timestamp = segment.sent_at;
         }
@@ -46,8 +41,23 @@ impl Receiver {
             Arrival::OutOfOrder => self.on_out_of_order(now, segment, crowds),
             Arrival::Duplicate => self.on_duplicate(now, segment, crowds),
         }
-        self.echo.on_stored(ecn, self.queue.next());
-        self.heed(response, flushed);
+        if let Some((response, flushed)) = marked {
+            self.echo.on_stored(ecn, self.queue.next());
+            self.heed(response, flushed);
+        }
+    }
+
+    /// The response to a segment's mark, and whether it has sent the ACK that was pending.
+    #[inline(never)]
+    fn respond(&mut self, now: Time, ecn: Ecn, flags: Flags) -> (Response, bool) {
+        let former = self.echo;
+        let response = self.heard(now, ecn, flags);
+        let flushed = response.flush && matches!(self.due, Due::At(_));
+        if flushed {
+            let (flags, next) = former.flushes(response, flags, self.queue.next());
+            self.flushed = Some(Box::new(self.special_acknowledgment(now, flags, next)));
+        }
+        (response, flushed)
     }
 
     /// Memory in use in the receive buffer when a new segment that occupies `own` arrives. Linux

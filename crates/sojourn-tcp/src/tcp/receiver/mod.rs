@@ -215,6 +215,19 @@ impl Receiver {
         }
     }
 
+    /// What is due.
+    #[inline(never)]
+    fn next_packet(&mut self, now: Time) -> Option<Packet> {
+        if let Some(packet) = self.flushed.take() {
+            return Some(*packet);
+        }
+        match self.due {
+            Due::SynAck => Some(self.syn_ack(now)),
+            Due::Now => Some(self.due_acknowledgment(now)),
+            Due::At(_) | Due::No => None,
+        }
+    }
+
     fn packet(&mut self, size: u32, ack: TcpAck) -> Packet {
         let index = self.sent;
         self.sent += 1;
@@ -247,14 +260,11 @@ impl Endpoint for Receiver {
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        if let Some(packet) = self.flushed.take() {
-            return Some(*packet);
+        // Mostly nothing is due.
+        if matches!(self.due, Due::At(_) | Due::No) && self.flushed.is_none() {
+            return None;
         }
-        match self.due {
-            Due::SynAck => Some(self.syn_ack(now)),
-            Due::Now => Some(self.due_acknowledgment(now)),
-            Due::At(_) | Due::No => None,
-        }
+        self.next_packet(now)
     }
 
     fn next_timeout(&self) -> Option<Time> {

@@ -109,12 +109,12 @@ impl Sender {
         if ack.rearm {
             self.set_ack_timer(now);
         }
-        let rate = self.delivery.finish(now, sampler, delivered, self.rtt.min_rtt());
-        let rate = if reneged { RateSample::default() } else { rate };
-        if let Some(segments) = rate.delivered {
-            self.count_rate(segments, rate.interval);
-        }
+        let best = sampler.best().filter(|_| !reneged);
+        let rate = self.delivery.finish(now, best, delivered, self.rtt.min_rtt());
         let sample = self.sample(now, &before, &ack, (rtt, rate));
+        if let Some(segments) = sample.rate.delivered {
+            self.count_rate(segments, sample.rate.interval);
+        }
         self.steer(now, &ack, &sample);
     }
 

@@ -31,20 +31,20 @@ enum Batch {
 }
 
 impl Sender {
-    /// Whether a new segment is sent as part of a large one.
-    #[inline]
-    pub(super) fn takes_from_batch(&mut self, now: Time) -> bool {
+    /// Payload of a new segment that is sent as part of a large one, if one is.
+    #[inline(always)] // once per segment
+    pub(super) fn takes_from_batch(&mut self, now: Time) -> Option<u32> {
         self.burst.joined = self.burst.batch > 0;
         if !self.burst.joined && !self.begins_batch(now) {
-            return false;
+            return None;
         }
-        let sends = self.next_payload(self.burst.joined) > 0 && !self.waits_for_more();
-        if sends {
-            self.burst.batch -= 1;
-        } else {
+        let payload = self.next_payload(self.burst.joined);
+        if payload == 0 || self.waits_for_more() {
             self.end_batch();
+            return None;
         }
-        sends
+        self.burst.batch -= 1;
+        Some(payload)
     }
 
     /// Whether the next large segment may be sent now.

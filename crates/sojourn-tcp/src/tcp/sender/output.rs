@@ -48,7 +48,8 @@ impl Burst {
 /// The next segment to send. Decided before its packet is made, which is then made in place: a
 /// packet that passes through several `Option`s is copied at each of them.
 enum Next {
-    New,
+    /// A new one with this payload.
+    New(u32),
     /// A retransmission of this segment.
     Again(u32),
     Nothing,
@@ -70,7 +71,7 @@ impl Sender {
         }
         loop {
             match self.next_segment(now) {
-                Next::New => return Some(self.new_segment(now)),
+                Next::New(payload) => return Some(self.new_segment(now, payload)),
                 Next::Again(seq) => return Some(self.retransmit(now, seq)),
                 Next::Nothing if self.gets_more(now) => {}
                 Next::Nothing => break,
@@ -143,8 +144,8 @@ impl Sender {
         {
             return Next::Again(seq);
         }
-        if self.takes_from_batch(now) {
-            return Next::New;
+        if let Some(payload) = self.takes_from_batch(now) {
+            return Next::New(payload);
         }
         if lost && new_data_first {
             return self.due_retransmission().map_or(Next::Nothing, Next::Again);
@@ -154,8 +155,7 @@ impl Sender {
 
     /// There must be new data.
     #[inline(always)] // most of what is sent
-    fn new_segment(&mut self, now: Time) -> Packet {
-        let payload = self.next_payload(self.burst.joined);
+    fn new_segment(&mut self, now: Time, payload: u32) -> Packet {
         let idle = self.board.packets_out() == 0;
         if idle && (self.sent > 0 || self.accepted) {
             self.restart_after_idle(now);
@@ -260,7 +260,7 @@ impl Sender {
         let marks = self.board.segment(last).marks;
         let sacked = marks.has(Marks::SACKED);
         let packet = if new {
-            Some(self.new_segment(now))
+            Some(self.new_segment(now, self.next_payload(self.burst.joined)))
         } else {
             (!sacked).then(|| self.retransmit(now, last))
         };
