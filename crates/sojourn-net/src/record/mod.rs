@@ -9,6 +9,7 @@ pub mod capture;
 mod chunks;
 mod columns;
 mod endpoint;
+mod growing;
 mod link;
 pub mod live;
 mod measured;

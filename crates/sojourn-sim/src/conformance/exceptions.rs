@@ -35,9 +35,9 @@ pub static EXCEPTIONS: &[Exception] = &[
     },
     Exception {
         checks: &["loss"],
-        controls: &["copa"],
-        reason: "beside none but itself it aims at a queue, and losses do not count (Arun, \
-                 Balakrishnan, NSDI 2018, 4.1); 0.79 until buffers followed Linux 6.12 (2026-11-26)",
+        controls: &["bbr3"],
+        reason: "less than 2 % of a round's losses do not count (google/bbr, bbr_loss_thresh); 0.902, below \
+                 0.9 until pacing followed Linux's clock (2026-11-26)",
     },
     Exception {
         checks: &["longer path"],
@@ -46,7 +46,7 @@ pub static EXCEPTIONS: &[Exception] = &[
                  (La, Walrand, Anantharam, Issues in TCP Vegas, 1999)",
     },
     Exception {
-        checks: &["clean link", "rate halved", "rate doubled", "longer path"],
+        checks: &["clean link", "rate halved", "rate doubled"],
         controls: &["dctcp-sce"],
         reason: "without an average and unpaced, it gives up half a burst that is marked as a whole \
                  (published: 62 to 99 % of links of 10 to 100 Mbit/s at 20 to 160 ms, \

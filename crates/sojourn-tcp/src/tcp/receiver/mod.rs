@@ -1,13 +1,12 @@
 //! The receiving end of a TCP flow.
 //!
 //! RFC 5681 §4.2 and Linux `tcp_input.c` (`__tcp_ack_snd_check`): one ACK for every `ack_every`
-//! segments or after 40 ms (`patience`); at once in the quick-ACK phase when data first arrives or after a long
-//! silence, when a hole is filled, for duplicates, when the application has read the end of what
-//! was written (PSH), and when congestion marks require it; the first three ACKs above a hole at
-//! once, the following spaced by the least of 1 ms and 5 % of the RTTs of its rounds and of the
-//! handshake (SACK compression, Linux since 4.18), or before another would need more blocks. With
-//! `gro`, segments that arrive back to back are acknowledged as one; so is a burst that stays one
-//! packet on its path.
+//! segments or after 40 ms (`patience`); at once in the quick-ACK phase when data first arrives or after
+//! a long silence, when a hole is filled, for duplicates, when the application has read the end of what
+//! was written (PSH), and when congestion marks require it; the first three ACKs above a hole at once, the
+//! following spaced by the least of 1 ms and 5 % of the RTTs of its rounds and of the handshake (SACK
+//! compression, Linux since 4.18), or before another would need more blocks. With `gro`, segments that
+//! arrive back to back are acknowledged as one; so is a burst that stays one packet on its path.
 //!
 //! The SYN-ACK is repeated when the SYN is, and after a timeout that doubles.
 //!

@@ -20,6 +20,10 @@ use super::send_memory::{Memory, Stream};
 use crate::spec::BufferSize;
 use crate::units::Time;
 
+mod writing;
+
+pub(super) use writing::Wrote;
+
 /// Linux's usual maximum of a send buffer (`tcp_wmem[2]`).
 const USUAL: u64 = 4_000_000;
 /// Least size of a buffer that is never the limit.
@@ -36,17 +40,6 @@ enum Size {
     Open,
     /// As in Linux.
     Tuned(Memory),
-}
-
-/// What an application that is writing has written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wrote {
-    /// All that it has, or all that there is room for.
-    Last,
-    /// The only waiting buffer, which goes at once (Linux `tcp_push_one`).
-    Head,
-    /// That and so much before it that all which waits goes (Linux `forced_push`).
-    Much,
 }
 
 /// A byte stream from the application.
@@ -174,68 +167,6 @@ impl SendBuffer {
         }
     }
 
-    /// Makes a growing buffer whose application waits hold windows of `segments`; returns whether it waits.
-    pub(super) fn expand(&mut self, segments: u32) -> bool {
-        match &mut self.size {
-            Size::Tuned(memory) if self.accepted < self.offered => {
-                memory.expand(self.windows, segments);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the limit of the buffer follows the window.
-    pub(super) fn grows(&self) -> bool {
-        matches!(self.size, Size::Tuned(_))
-    }
-
-    /// Wakes the application if it waits for a buffer that grows, and this has room. Returns how much waits
-    /// to be sent.
-    pub(super) fn wakes(&mut self, peer_window: u64) -> Option<u64> {
-        let (waits, waiting, at) = (self.is_full(), self.unsent(), self.stream());
-        let Size::Tuned(memory) = &mut self.size else { return None };
-        let wakes = waits && memory.is_writable(at.accepted - at.acked);
-        wakes.then(|| {
-            memory.fit(peer_window);
-            waiting
-        })
-    }
-
-    /// Lets an application that was woken write the next buffer, which is sent at once if it fills
-    /// the only waiting one and is not the last. The rest of one of which a part was sent is filled up as long
-    /// as there is room: `tcp_sendmsg_locked` does not look at the limit there, but kernels keep it.
-    pub(super) fn write_head(&mut self, now: Time) -> Wrote {
-        let (at, offered) = (self.stream(), self.offered);
-        let Size::Tuned(memory) = &mut self.size else { return Wrote::Last };
-        if !memory.has_one_buffer() {
-            return Wrote::Last;
-        }
-        if !memory.has_room(at.accepted - at.acked) {
-            memory.mark(at.accepted);
-            return Wrote::Last;
-        }
-        let accepted = memory.write_head(at, offered);
-        let fills = accepted - at.cut >= memory.largest_buffer();
-        let wrote = if accepted == offered {
-            memory.mark(accepted);
-            Wrote::Last
-        } else if !fills {
-            Wrote::Last
-        } else if memory.is_forced(accepted) {
-            Wrote::Much
-        } else {
-            Wrote::Head
-        };
-        self.accept_to(now, accepted);
-        wrote
-    }
-
-    /// The application writes as much as there is room for.
-    pub(super) fn write_rest(&mut self, now: Time) {
-        self.accept(now);
-    }
-
     /// The memory of a buffer that grows.
     #[inline]
     pub(super) fn memory(&mut self) -> Option<&mut Memory> {
@@ -327,7 +258,7 @@ mod tests {
     use super::*;
     use crate::units::Span;
 
-    fn buffer(size: BufferSize) -> SendBuffer {
+    pub(super) fn buffer(size: BufferSize) -> SendBuffer {
         SendBuffer::new(Profile::named("linux-6").unwrap(), 1448, size)
     }
 
@@ -392,32 +323,6 @@ mod tests {
             let share = (buffer.accepted() - 1448) as f64 / outstanding;
             assert!((share - held).abs() < 0.02 * held, "{windows:?}: {share}");
         }
-    }
-
-    /// Linux `tcp_sendmsg_locked`: the end of what is written is no head of more, and has PSH.
-    #[test]
-    fn the_last_buffer_that_is_written_has_psh() {
-        let mut buffer = buffer(BufferSize::Stack);
-        buffer.write(Time::ZERO, 1448);
-        assert_eq!(buffer.write_head(Time::ZERO), Wrote::Last);
-        buffer.cut(Time::ZERO, 1448, 2, false);
-        assert!(buffer.is_pushed());
-    }
-
-    /// However little of each buffer is sent at once, no more is written than there is memory for.
-    #[test]
-    fn heads_are_written_as_long_as_there_is_memory() {
-        let mut buffer = buffer(BufferSize::Stack);
-        buffer.write(Time::ZERO, u64::MAX);
-        let mut end = 1;
-        while buffer.write_head(Time::ZERO) != Wrote::Last {
-            end += 1;
-            buffer.cut(Time::ZERO, 1448, end, false);
-        }
-        let accepted = buffer.accepted;
-        let memory = buffer.memory().unwrap();
-        assert!(!memory.has_room(accepted) && end > 2, "{end}");
-        assert!(accepted < 2 * 10 * 2304 + memory.largest_buffer());
     }
 
     #[test]

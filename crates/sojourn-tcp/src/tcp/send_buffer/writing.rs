@@ -1,0 +1,113 @@
+//! An application that is woken and writes into a buffer that grows.
+
+use super::{SendBuffer, Size};
+use crate::units::Time;
+
+/// What an application that is writing has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tcp) enum Wrote {
+    /// All that it has, or all that there is room for.
+    Last,
+    /// The only waiting buffer, which goes at once (Linux `tcp_push_one`).
+    Head,
+    /// That and so much before it that all which waits goes (Linux `forced_push`).
+    Much,
+}
+
+impl SendBuffer {
+    /// Makes a growing buffer whose application waits hold windows of `segments`; returns whether it waits.
+    pub(in crate::tcp) fn expand(&mut self, segments: u32) -> bool {
+        match &mut self.size {
+            Size::Tuned(memory) if self.accepted < self.offered => {
+                memory.expand(self.windows, segments);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the limit of the buffer follows the window.
+    pub(in crate::tcp) fn grows(&self) -> bool {
+        matches!(self.size, Size::Tuned(_))
+    }
+
+    /// Wakes the application if it waits for a buffer that grows, and this has room. Returns how much waits
+    /// to be sent.
+    pub(in crate::tcp) fn wakes(&mut self, peer_window: u64) -> Option<u64> {
+        let (waits, waiting, at) = (self.is_full(), self.unsent(), self.stream());
+        let Size::Tuned(memory) = &mut self.size else { return None };
+        let wakes = waits && memory.is_writable(at.accepted - at.acked);
+        wakes.then(|| {
+            memory.fit(peer_window);
+            waiting
+        })
+    }
+
+    /// Lets an application that was woken write the next buffer, which is sent at once if it fills
+    /// the only waiting one and is not the last. The rest of one of which a part was sent is filled up as long
+    /// as there is room: `tcp_sendmsg_locked` does not look at the limit there, but kernels keep it.
+    pub(in crate::tcp) fn write_head(&mut self, now: Time) -> Wrote {
+        let (at, offered) = (self.stream(), self.offered);
+        let Size::Tuned(memory) = &mut self.size else { return Wrote::Last };
+        if !memory.has_one_buffer() {
+            return Wrote::Last;
+        }
+        if !memory.has_room(at.accepted - at.acked) {
+            memory.mark(at.accepted);
+            return Wrote::Last;
+        }
+        let accepted = memory.write_head(at, offered);
+        let fills = accepted - at.cut >= memory.largest_buffer();
+        let wrote = if accepted == offered {
+            memory.mark(accepted);
+            Wrote::Last
+        } else if !fills {
+            Wrote::Last
+        } else if memory.is_forced(accepted) {
+            Wrote::Much
+        } else {
+            Wrote::Head
+        };
+        self.accept_to(now, accepted);
+        wrote
+    }
+
+    /// The application writes as much as there is room for.
+    pub(in crate::tcp) fn write_rest(&mut self, now: Time) {
+        self.accept(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wrote;
+    use crate::spec::BufferSize;
+    use crate::tcp::send_buffer::tests::buffer;
+    use crate::units::Time;
+
+    /// Linux `tcp_sendmsg_locked`: the end of what is written is no head of more, and has PSH.
+    #[test]
+    fn the_last_buffer_that_is_written_has_psh() {
+        let mut buffer = buffer(BufferSize::Stack);
+        buffer.write(Time::ZERO, 1448);
+        assert_eq!(buffer.write_head(Time::ZERO), Wrote::Last);
+        buffer.cut(Time::ZERO, 1448, 2, false);
+        assert!(buffer.is_pushed());
+    }
+
+    /// However little of each buffer is sent at once, no more is written than there is memory for.
+    #[test]
+    fn heads_are_written_as_long_as_there_is_memory() {
+        let mut buffer = buffer(BufferSize::Stack);
+        buffer.write(Time::ZERO, u64::MAX);
+        let mut end = 1;
+        while buffer.write_head(Time::ZERO) != Wrote::Last {
+            end += 1;
+            buffer.cut(Time::ZERO, 1448, end, false);
+        }
+        let accepted = buffer.accepted;
+        let memory = buffer.memory().unwrap();
+        assert!(!memory.has_room(accepted) && end > 2, "{end}");
+        assert!(accepted < 2 * 10 * 2304 + memory.largest_buffer());
+    }
+}
