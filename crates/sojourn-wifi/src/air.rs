@@ -50,6 +50,8 @@ pub struct Air {
     pub(super) phy: Phy,
     pub(super) rules: Rules,
     pub(super) contenders: Vec<Contender>,
+    /// The earliest of their timers: it is asked for with every packet, and mostly there is none.
+    timer: Time,
     pub(super) lanes: Lanes,
     /// For each channel, its peer in each of the contenders that send on it, by access category.
     senders: Vec<[Option<(usize, usize)>; 4]>,
@@ -87,6 +89,7 @@ impl Air {
             phy,
             rules,
             contenders,
+            timer: Time::NEVER,
             lanes,
             senders,
             categories,
@@ -152,8 +155,13 @@ impl Air {
     fn next_event(&self) -> Time {
         let (Phase::Idle(next) | Phase::Data(next) | Phase::Answer(next) | Phase::Kept(next)) =
             self.phase;
+        next.min(self.timer)
+    }
+
+    /// To be called when the timer of a contender may have changed.
+    pub(super) fn look_at_timers(&mut self) {
         let timers = self.contenders.iter().map(|contender| contender.timer);
-        timers.fold(next, Time::min)
+        self.timer = timers.fold(Time::NEVER, Time::min);
     }
 
     /// Runs the timers of queues: one that held everything back may release packets.
@@ -164,6 +172,7 @@ impl Air {
                 contender.ready_at = now;
             }
         }
+        self.look_at_timers();
         self.look_ahead();
     }
 
@@ -194,7 +203,9 @@ impl Medium for Air {
         let category = self.categories.get(packet.flow as usize).copied().unwrap_or(BEST_EFFORT);
         let Some((index, peer)) = self.senders[channel][usize::from(category)] else { return };
         let contender = &mut self.contenders[index];
+        let timer = contender.timer;
         contender.enqueue(now, peer, packet, &mut self.lanes);
+        let other_timer = contender.timer != timer;
         if contender.ready_at == Time::NEVER && contender.is_ready() {
             contender.ready_at = now;
             match self.phase {
@@ -205,6 +216,9 @@ impl Medium for Air {
                 _ if contender.backoff == 0 => contender.draw(),
                 _ => {}
             }
+        }
+        if other_timer {
+            self.look_at_timers();
         }
     }
 

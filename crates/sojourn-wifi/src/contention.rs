@@ -70,6 +70,7 @@ impl Air {
                 }
             }
         }
+        self.look_at_timers();
         beaten
     }
 
@@ -131,6 +132,7 @@ impl Air {
         let Some((index, until)) = self.kept else { return self.go_idle() };
         let left = until.since(now) - self.answer(&sent) - self.protection(&sent);
         let built = (left > Span::ZERO).then(|| self.build(now, index, left)).flatten();
+        self.look_at_timers();
         let Some(next) = built.filter(|next| now + self.occupancy(next) <= until) else {
             return self.go_idle();
         };

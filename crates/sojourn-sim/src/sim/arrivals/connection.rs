@@ -64,6 +64,8 @@ pub struct Connection {
     pub flow: u32,
     /// Its transfers, by number of arrival.
     pub underway: VecDeque<(u64, Underway)>,
+    /// Bytes before which none of them ends: with most packets none does.
+    first_end: u64,
     /// Bytes written to it.
     pub written: u64,
     /// The pool that it belongs to.
@@ -94,6 +96,7 @@ impl Connection {
             flow,
             // Mostly it carries one, and a ring that grows begins with four.
             underway: VecDeque::with_capacity(1),
+            first_end: u64::MAX,
             written: 0,
             pool: None,
             frames: false,
@@ -167,6 +170,7 @@ impl Connection {
     /// All of a transfer is written.
     fn all_written(&mut self, number: u64) {
         let written = self.written;
+        self.first_end = self.first_end.min(written);
         if let Some(underway) = self.find(number) {
             underway.ends = written;
         }
@@ -186,7 +190,13 @@ impl Connection {
 
     /// The next transfer that is over, after progress up to `done` bytes, with its number.
     pub fn next_done(&mut self, done: u64) -> Option<(u64, Underway)> {
-        let at = self.underway.iter().position(|(_, underway)| underway.ends <= done)?;
-        self.underway.remove(at)
+        if done < self.first_end {
+            return None;
+        }
+        let at = self.underway.iter().position(|(_, underway)| underway.ends <= done);
+        let over = at.and_then(|at| self.underway.remove(at));
+        let ends = self.underway.iter().map(|(_, underway)| underway.ends);
+        self.first_end = ends.min().unwrap_or(u64::MAX);
+        over
     }
 }

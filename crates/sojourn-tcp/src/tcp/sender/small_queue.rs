@@ -22,9 +22,9 @@ impl Sender {
 
     fn exceeds_small_queue(&self) -> bool {
         let Some((shift, most)) = self.profile.small_queue else { return false };
-        let segments = 2 * u64::from(self.batch_size()) * u64::from(self.init.mss);
         let paced = self.pacing_rate().map_or(u64::MAX, |rate| (rate.as_bps() / 8) >> shift);
-        self.below > segments.max(paced.min(most))
+        let segments = || 2 * u64::from(self.batch_size()) * u64::from(self.init.mss);
+        self.below > paced.min(most) && self.below > segments()
     }
 
     /// The receiver at its end sends `bytes`, of whose departure it will be told as well.
