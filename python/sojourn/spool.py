@@ -148,12 +148,17 @@ class Spool:
         if name not in self._parts and name not in self._first and _height(columns) < 2 * LONG:
             self._first[name] = {one: columns.pop(one) for one in [*columns]}
             return
-        for rows in (self._first.pop(name, {}), columns):
-            if rows:  # No column is in memory twice but the one that is copied.
-                self.write(name, pl.DataFrame([pl.Series(one, rows.pop(one)) for one in [*rows]]))
+        self._put(name, self._first.pop(name, {}))
+        self._put(name, columns)
+
+    def _put(self, name: str, columns: dict[str, Column]) -> None:
+        if columns:  # No column is in memory twice but the one that is copied.
+            made = pl.DataFrame([pl.Series(one, columns.pop(one)) for one in [*columns]])
+            self.write(name, made)
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """The rows of a table that has been written."""
+        """The rows of a table that has been written or added."""
+        self._put(name, self._first.pop(name, {}))
         return pl.scan_parquet(self._parts[name], glob=False)
 
     def whole(self, rest: Mapping[str, Table]) -> dict[str, Table]:
