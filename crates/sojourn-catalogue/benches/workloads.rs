@@ -1,6 +1,6 @@
 //! Whole runs, such as those of `experiments/speed`: of each file that the command line names, a line
-//! with its data packets, events, simulated seconds, processor time in nanoseconds and largest resident
-//! memory in kB. `benches/ratios.py` runs each workload in a process of its own and compares them.
+//! with its data packets, events, simulated seconds, processor time in nanoseconds, largest resident
+//! memory in kB and packets that links have carried. `benches/ratios.py` runs each workload in a process of its own and compares them.
 #![allow(clippy::disallowed_methods)] // measures itself; the core never reads a clock
 
 use std::error::Error;
@@ -35,7 +35,8 @@ fn run(file: &Path) -> Result<String, Box<dyn Error>> {
     let total = |name| outcome.totals.reals(name).map_or(f64::NAN, |values| values[0]);
     let (packets, events) = (data_packets(&outcome), total("events"));
     let (simulated, memory) = (total("simulated_seconds"), peak_memory().unwrap_or(0.0));
-    Ok(format!("{packets} {events} {simulated} {nanoseconds} {memory}"))
+    let on_links: f64 = outcome.link_samples.reals("sent_packets").into_iter().flatten().sum();
+    Ok(format!("{packets} {events} {simulated} {nanoseconds} {memory} {on_links}"))
 }
 
 /// Data packets that arrived at flows, and those of transfers that have ended.
