@@ -34,7 +34,16 @@ impl Patience {
 
     /// A segment in order arrives, and one did `before`; `rto` is the receiver's own (Linux
     /// `tcp_event_data_recv`).
+    #[inline]
     pub(super) fn on_arrival(&mut self, now: Time, before: Time, rto: Span) {
+        // Segments that follow each other leave the least wait as it is.
+        let follows = now.since(before) + self.tick <= self.least / 2;
+        if !(follows && self.wait == self.least) {
+            self.adapt(now, before, rto);
+        }
+    }
+
+    fn adapt(&mut self, now: Time, before: Time, rto: Span) {
         let since_start = |time: Time| self.ticks(time.since(Time::ZERO));
         let gap = since_start(now) - since_start(before);
         if gap <= self.least / 2 {
