@@ -49,13 +49,15 @@ OTHER = "building the network, memory"
 DATA, ON_LINKS = 0, -1
 
 
-def binary() -> str:
-    """Builds the benchmark of whole runs; where it is."""
+def binary(*, lines: bool = False) -> str:
+    """Builds the benchmark of whole runs; where it is. With `lines`, code can be told by its file;
+    without, what `make setup` has compiled is not compiled again.
+    """
     command = ["cargo", "bench", "--no-run", "--message-format=json", "-p", "sojourn-catalogue"]
     command += ["--bench", "workloads"]
-    lines = os.environ | {"CARGO_PROFILE_BENCH_DEBUG": "line-tables-only"}
+    told = {"CARGO_PROFILE_BENCH_DEBUG": "line-tables-only"} if lines else {}
     output = subprocess.run(
-        command, cwd=ROOT, env=lines, check=True, stdout=subprocess.PIPE, text=True
+        command, cwd=ROOT, env=os.environ | told, check=True, stdout=subprocess.PIPE, text=True
     )
     messages = (json.loads(line) for line in output.stdout.splitlines())
     return next(m["executable"] for m in messages if m.get("executable"))
@@ -113,7 +115,7 @@ def counted(program: str, workload: str, place: int = 0) -> tuple[Counter[str], 
 
 def main(workload: str, *on_links: str) -> None:
     """Runs `workload` under callgrind and prints the table."""
-    counts, packets = counted(binary(), workload, ON_LINKS if on_links else DATA)
+    counts, packets = counted(binary(lines=True), workload, ON_LINKS if on_links else DATA)
     for name, count in counts.most_common():
         print(f"{name:34} {count / packets:7.0f} {count / counts.total():6.1%}")
     print(f"{'all':34} {counts.total() / packets:7.0f}")

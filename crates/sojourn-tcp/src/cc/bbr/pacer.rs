@@ -22,13 +22,7 @@ pub struct Pacer {
 impl Pacer {
     /// A connection that has not chosen a rate yet, with `largest` segments in a burst at most.
     pub fn new(init: &ControlInit, largest: u32) -> Self {
-        Pacer {
-            mss: init.mss,
-            rate: Rate::from_bps(1),
-            extra: 0,
-            goal: 1,
-            largest,
-        }
+        Pacer { mss: init.mss, rate: Rate::from_bps(1), extra: 0, goal: 1, largest }
     }
 
     /// The pacing rate in bits of payload per second.
