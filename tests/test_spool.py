@@ -165,3 +165,9 @@ def test_rows_that_cannot_be_written_end_the_run() -> None:
 
     with pytest.raises(OSError, match="No space"):
         _CORE(scenario, tables=full)
+
+
+def test_rows_that_wait_for_more_are_read() -> None:
+    spool = Spool()
+    spool.add("passages", {"time": np.array([1.0, 2.0])})
+    assert spool.scan("passages").collect()["time"].to_list() == [1.0, 2.0]

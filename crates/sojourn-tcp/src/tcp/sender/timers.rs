@@ -25,10 +25,10 @@ impl Sender {
     /// Sets the timer as much later, in whole ticks, as pacing holds the next segment back (Linux
     /// `tcp_pacing_delay`).
     fn set_paced_timer(&mut self, now: Time, kind: TimerKind, wait: Span) {
-        let tick = self.profile.tick;
-        let held = self.pacer.next().since(now).as_nanos() / tick.as_nanos();
-        let delays = self.profile.timer_wheel && self.profile.internal_pacing;
-        self.set_timer(now, kind, if delays { wait + tick * held } else { wait });
+        let (held, tick) = (self.pacer.next().since(now), self.profile.tick);
+        let delays = self.profile.timer_wheel && self.profile.internal_pacing && held >= tick;
+        let more = if delays { tick * (held.as_nanos() / tick.as_nanos()) } else { Span::ZERO };
+        self.set_timer(now, kind, wait + more);
     }
 
     /// Until the timeout of the first outstanding segment is over, at least a microsecond.
