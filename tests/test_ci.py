@@ -41,7 +41,7 @@ def run(place: Path, fails: str, told: str) -> tuple[int, str]:
 @pytest.mark.parametrize("fails", ["nothing", "setup", "check"])
 def test_all_targets_are_made_and_timed_whatever_fails(tmp_path: Path, fails: str) -> None:
     status, told = run(tmp_path, fails, "")
-    targets = ["test-site test-guides test-wheel check test-core-alone", "test"]
+    targets = ["test-site test-guides test-wheel check test-core-alone bench-instructions", "test"]
     made = r"made --keep-going (?:--jobs 3 --output-sync=target )?([a-z -]+)\n"
     assert re.findall(made, told)[-len(targets) :] == targets
     seconds = re.findall(r"^ +\d+ s  (.*)$", told, flags=re.MULTILINE)
