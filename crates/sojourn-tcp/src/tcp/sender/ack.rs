@@ -15,6 +15,8 @@ pub(super) struct Ack {
     pub advanced: bool,
     /// Segments newly SACKed.
     pub sacked: u32,
+    /// The first outstanding segment before it.
+    pub prior_una: u32,
     /// Segments newly covered by the cumulative acknowledgment.
     pub cum_acked: u32,
     /// Congestion echo.
@@ -76,6 +78,7 @@ impl Sender {
         let mut sampler = Sampler::default();
         let mut ack = Ack {
             advanced: packet.next > self.board.una(),
+            prior_una: self.board.una(),
             ece: self.congestion_echo(packet),
             esce: packet.flags.has(Flags::ESCE),
             ..Ack::default()

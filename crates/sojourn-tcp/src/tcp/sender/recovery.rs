@@ -122,7 +122,7 @@ impl Sender {
         if ack.advanced {
             let later = std::mem::replace(&mut self.recovery.partial, true);
             ack.rearm &= self.profile.patient || !later;
-            if self.try_undo_partial(now) {
+            if self.try_undo_partial(now, ack.prior_una) {
                 return;
             }
         }

@@ -62,16 +62,16 @@ impl Sender {
         undo
     }
 
-    /// A partial ACK for data sent before the first retransmission: reordering, not loss.
-    pub(super) fn try_undo_partial(&mut self, now: Time) -> bool {
+    /// A partial ACK for data sent before the first retransmission: reordering, not loss. What was the first
+    /// outstanding segment before it is the late one.
+    pub(super) fn try_undo_partial(&mut self, now: Time, prior_una: u32) -> bool {
         if !self.profile.undo
             || self.recovery.undo_marker.is_none()
             || !self.echo_precedes_retransmission()
         {
             return false;
         }
-        let low = self.board.una();
-        self.on_reordering(low);
+        self.on_reordering(prior_una);
         if self.board.retrans_out() > 0 {
             return true;
         }
