@@ -15,8 +15,9 @@ use crate::error::{Error, failed};
 use crate::flows::Told;
 use crate::{sockets, sys};
 
-/// Bytes written at once.
-const MOUTHFUL: usize = 1 << 17;
+/// Bytes written at once: more than a send buffer takes, because the end of what is written is sent though it
+/// fills no segment, and an application of the simulator writes without end.
+const MOUTHFUL: usize = 1 << 23;
 static ZEROS: [u8; MOUTHFUL] = [0; MOUTHFUL];
 /// Bytes of requests read at once.
 const BITE: usize = 1 << 12;

@@ -191,6 +191,11 @@ impl Memory {
         self.top_up(at, offered)
     }
 
+    /// Whether one buffer waits, of which so much was cut, that takes no more.
+    pub(super) fn waits_full(&self, cut: u64) -> bool {
+        self.waiting.len() == 1 && self.waiting[0].end >= cut + self.largest
+    }
+
     fn begin(&mut self, at: Stream, offered: u64) -> Option<u64> {
         let begins = at.accepted < offered && self.has_room(at.accepted - at.acked);
         begins.then(|| {

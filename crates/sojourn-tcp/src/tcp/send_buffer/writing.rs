@@ -72,6 +72,11 @@ impl SendBuffer {
         wrote
     }
 
+    /// Whether what is written next begins a buffer behind the one that is sent from.
+    pub(in crate::tcp) fn has_full_head(&self) -> bool {
+        matches!(&self.size, Size::Tuned(memory) if memory.waits_full(self.cut))
+    }
+
     /// The application writes as much as there is room for.
     pub(in crate::tcp) fn write_rest(&mut self, now: Time) {
         self.accept(now);

@@ -32,9 +32,13 @@ impl Sender {
         self.burst.forced = wrote == Wrote::Much;
     }
 
-    /// The application writes until something is to be sent, or as much as there is room for.
+    /// The application writes until something is to be sent, or as much as there is room for. A buffer that
+    /// was full before is not sent at once: `tcp_sendmsg_locked` looks only at the one it has written.
     fn write_on(&mut self, now: Time) {
-        self.write_head(now);
+        self.burst.forced = false;
+        if !self.app.has_full_head() {
+            self.write_head(now);
+        }
         if !self.burst.written && !self.burst.forced {
             self.app.write_rest(now);
         }
