@@ -276,6 +276,7 @@ impl Sender {
 
     /// Sets the rate of pacing, if this flow is paced.
     pub(super) fn update_pacing(&mut self) {
+        self.update_window_pace();
         if !self.paced() {
             self.pacer.set_rate(None);
             return;

@@ -30,6 +30,22 @@ enum Batch {
     Wait { cwnd_limited: bool },
 }
 
+/// What the stack derives from the window, the round trip and what is outstanding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WindowPace {
+    /// None before a round trip is known.
+    rate: Option<Rate>,
+    /// Segments of a large one.
+    burst: u32,
+}
+
+impl WindowPace {
+    /// Before a round trip is known.
+    pub(super) fn unknown(mss: u32) -> Self {
+        WindowPace { rate: None, burst: pacing::burst_segments(None, Span::MAX, mss) }
+    }
+}
+
 impl Sender {
     /// Payload of a new segment that is sent as part of a large one, if one is.
     #[inline(always)] // once per segment
@@ -166,11 +182,15 @@ impl Sender {
         if !self.init.offload {
             return 1;
         }
-        self.decision.burst.unwrap_or_else(|| {
-            let short =
-                if self.profile.long_bursts_nearby { self.rtt.min_rtt() } else { Span::MAX };
-            pacing::burst_segments(self.pacing_rate(), short, self.init.mss)
+        self.decision.burst.unwrap_or_else(|| match self.decision.pacing_rate {
+            Some(_) => self.burst_at(self.pacing_rate()),
+            None => self.window_pace.burst,
         })
+    }
+
+    fn burst_at(&self, rate: Option<Rate>) -> u32 {
+        let short = if self.profile.long_bursts_nearby { self.rtt.min_rtt() } else { Span::MAX };
+        pacing::burst_segments(rate, short, self.init.mss)
     }
 
     /// Whether segments are paced: as the flow says, else if the control asks for it, as far as the
@@ -183,22 +203,34 @@ impl Sender {
     /// The rate at which the stack would pace: the control's, or its own for window-based controls;
     /// no higher than the flow allows (Linux `sk_max_pacing_rate`).
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
-        let rate = self.decision.pacing_rate.or_else(|| {
-            let (mut cwnd, mut out) = (self.cwnd, self.board.packets_out());
-            // Linux computes the rate when the SYN-ACK comes, before it sets the window that the
-            // route gives, and again with the first ACK of data (`tcp_rcv_synsent_state_process`);
-            // an end that accepts a connection sets the window first.
-            let usual = self.profile.initial_window;
-            let early = !self.accepted && self.app.acked() == 0;
-            if early && self.init.initial_window != usual {
-                (cwnd, out) = (usual, 0);
-            }
-            let ssthresh = self.decision.ssthresh;
-            pacing::window_rate(cwnd, ssthresh, out, self.init.mss, self.rtt.srtt())
-        });
+        self.at_most(self.decision.pacing_rate.or(self.window_pace.rate))
+    }
+
+    fn at_most(&self, rate: Option<Rate>) -> Option<Rate> {
         match self.init.pacing {
             Some(Pacing::AtMost(most)) => Some(rate.map_or(most, |rate| rate.min(most))),
             _ => rate,
         }
+    }
+
+    /// Sets the stack's own rate, which holds until the next ACK whatever is sent (Linux
+    /// `tcp_update_pacing_rate`).
+    pub(super) fn update_window_pace(&mut self) {
+        if self.decision.pacing_rate.is_some() {
+            return;
+        }
+        let (mut cwnd, mut out) = (self.cwnd, self.board.packets_out());
+        // Linux computes the rate when the SYN-ACK comes, before it sets the window that the
+        // route gives, and again with the first ACK of data (`tcp_rcv_synsent_state_process`);
+        // an end that accepts a connection sets the window first.
+        let usual = self.profile.initial_window;
+        let early = !self.accepted && self.app.acked() == 0;
+        if early && self.init.initial_window != usual {
+            (cwnd, out) = (usual, 0);
+        }
+        let ssthresh = self.decision.ssthresh;
+        let rate = pacing::window_rate(cwnd, ssthresh, out, self.init.mss, self.rtt.srtt());
+        let burst = self.burst_at(self.at_most(rate));
+        self.window_pace = WindowPace { rate, burst };
     }
 }

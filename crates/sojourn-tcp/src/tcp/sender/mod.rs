@@ -56,6 +56,7 @@ use crate::recovery::rate::Delivery;
 use crate::recovery::rtt::RttEstimator;
 use crate::units::{Span, Time};
 
+use batch::WindowPace;
 use counters::Counters;
 use limits::Limited;
 use output::Burst;
@@ -99,6 +100,7 @@ pub struct Sender {
     usage: Usage,
     app: SendBuffer,
     pacer: Pacer,
+    window_pace: WindowPace,
     phase: Phase,
     /// Whether the other end opened the connection.
     accepted: bool,
@@ -153,6 +155,7 @@ impl Sender {
             usage: Usage::default(),
             app: SendBuffer::new(init.profile, init.mss, init.send_buffer),
             pacer: Pacer::default(),
+            window_pace: WindowPace::unknown(init.mss),
             phase: Phase::Closed,
             accepted: false,
             syns: 0,
