@@ -463,6 +463,18 @@ fn a_filled_hole_and_a_duplicate_are_acknowledged_at_once() {
     );
 }
 
+/// Linux `tcp_send_dupack`, `tcp_dec_quickack_mode`: the ACK of an old segment is none of the quick ones.
+#[test]
+fn sixteen_quick_acks_follow_that_of_an_old_segment() {
+    let mut arrivals = warm();
+    // No ACK is pending when the old one arrives.
+    arrivals.extend([(141.0, 41, false), (150.0, 20, false)]);
+    arrivals.extend((42..=80).map(|seq| (110.0 + f64::from(seq), seq, false)));
+    let acks = answers("linux-6", EcnMode::Off, &arrivals, 190.0);
+    let old = acks.iter().position(|ack| ack == "150: 42 20-20").unwrap();
+    assert_eq!(acks[old + 16..][..3], ["167: 58", "169: 60", "171: 62"][..]);
+}
+
 #[test]
 fn a_mark_is_echoed_at_once() {
     let mut arrivals = warm();

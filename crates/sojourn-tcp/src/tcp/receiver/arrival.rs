@@ -173,11 +173,18 @@ impl Receiver {
             self.duplicate = Some(SackBlock { start: seq, end: seq + 1 });
         }
         if seq < self.queue.next() || !self.init.profile.tunes_exactly {
-            self.quick = self.quick.max(self.init.profile.quick_acks);
+            self.quick =
+                self.quick.max(self.init.profile.quick_acks) + u32::from(self.answers_old(seq));
             self.patience.end();
             self.due = Due::Now;
         } else if !crowds {
             self.schedule_above_hole(now, segment.flags);
         }
+    }
+
+    /// Whether the ACK of this duplicate is none of the quick ones: it is sent for an old segment, while none is
+    /// due for new ones (`tcp_send_dupack`, `tcp_dec_quickack_mode`).
+    fn answers_old(&self, seq: u32) -> bool {
+        self.init.profile.tunes_exactly && seq + 1 < self.acked_up_to && self.due == Due::No
     }
 }
