@@ -10,7 +10,14 @@ from __future__ import annotations
 from functools import partial
 
 from sojourn.reproduction.found import paper
-from tools.pages import fidelity_live, fidelity_older, fidelity_queues, fidelity_virtual, kept
+from tools.pages import (
+    fidelity_live,
+    fidelity_older,
+    fidelity_queues,
+    fidelity_random,
+    fidelity_virtual,
+    kept,
+)
 from tools.pages.reproduction import Measured, card, home, markdown
 
 _NAME = "fidelity"
@@ -21,6 +28,7 @@ def page() -> str:
     live, virtual, theory = (
         Measured(paper(name), home(name)) for name in ("linux618", "linux612", "theory")
     )
+    shares, missed = (kept.rows(fidelity_random.PLACE, name) for name in ("shares", "misses"))
     again, older = _table("linux618-virtual"), _table("linux61-virtual")
     return kept.render(
         _NAME,
@@ -41,6 +49,10 @@ def page() -> str:
         cells=partial(fidelity_virtual.cells, virtual.rows),
         older_by_experiment=partial(fidelity_older.by_experiment, virtual.rows, older),
         differing=partial(fidelity_older.differing, virtual.rows, older),
+        shares=fidelity_random.goals_met(shares),
+        random_by_control=fidelity_random.by_control(shares),
+        random_misses=fidelity_random.misses(missed),
+        causes=fidelity_random.written(),
         disciplines=partial(fidelity_queues.disciplines, virtual.rows, _table("linux-queues")),
         prague=partial(fidelity_queues.prague, _table("dualpi2-prague")),
         codel=partial(fidelity_queues.codel, _table("codel-median")),
