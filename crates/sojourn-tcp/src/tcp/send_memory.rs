@@ -22,7 +22,7 @@ const FIRST: u64 = 16_384;
 /// The largest limit (`tcp_wmem[2]`, usually), in bytes.
 const MOST: u64 = 4 << 20;
 /// Memory of a buffer beside its payload: its head with room for headers, its descriptors.
-const HEAD: u64 = 832;
+pub(super) const HEAD: u64 = 832;
 /// Bytes that one segment's headers, their room and its shared descriptor take; those of `sk_buff`.
 const BESIDE: u64 = 192 + 320;
 const DESCRIPTOR: u64 = 256;
@@ -231,6 +231,14 @@ impl Memory {
             self.waiting[0].is_pushed = is_pushed;
         } else {
             head.end = head.end.max(end);
+        }
+    }
+
+    /// Makes the next `bytes` a buffer of their own, which are about to be sent (`tso_fragment`).
+    pub(super) fn split_head(&mut self, bytes: u64) {
+        let end = self.cut + bytes;
+        if self.waiting.front().is_some_and(|head| head.end > end) {
+            self.waiting.push_front(Waiting { end, is_pushed: false });
         }
     }
 

@@ -68,8 +68,11 @@ impl Sender {
     fn begins_batch(&mut self, now: Time) -> bool {
         self.make_room(now);
         self.pacer.end_burst();
-        match self.next_batch(now) {
-            Batch::Send(segments) => self.burst.batch = segments,
+        match self.next_allowed_batch(now) {
+            Batch::Send(segments) => {
+                self.burst.host.take(segments, self.init.mss);
+                self.burst.batch = segments;
+            }
             Batch::Wait { cwnd_limited } => self.burst.waiting = cwnd_limited,
         }
         self.burst.batch > 0
@@ -102,6 +105,17 @@ impl Sender {
             return Batch::Wait { cwnd_limited: window < peer };
         }
         Batch::Send(largest.min(most))
+    }
+
+    /// The same, after the card was emptied if that is necessary.
+    fn next_allowed_batch(&mut self, now: Time) -> Batch {
+        match self.next_batch(now) {
+            Batch::Send(segments) if self.waits_for_card(segments) => {
+                self.goes_idle(now, segments);
+                self.next_batch(now)
+            }
+            batch => batch,
+        }
     }
 
     /// Segments of a large one at most, when the congestion window has `room`.

@@ -2,6 +2,7 @@
 //! `tcp_write_xmit`).
 
 use super::limits::Limit;
+use super::small_queue::Host;
 use super::waits::{Probe, TimerKind};
 use super::{Phase, Sender};
 use crate::cc::{Event, Sent, Step};
@@ -16,6 +17,8 @@ pub(super) struct Burst {
     open: bool,
     /// New segments sent in this stretch.
     pub sent: u32,
+    /// What is still in the host.
+    pub host: Host,
     /// New segments left of the large one that is being sent.
     pub batch: u32,
     /// Whether the segment being sent belongs to the large one of the segment before.

@@ -25,6 +25,19 @@ impl Sender {
         }
     }
 
+    /// Called when a large segment of `segments` waits until the host is idle: the application writes
+    /// what there is room for, of which nothing goes at once, and waits; then the card is emptied.
+    pub(super) fn goes_idle(&mut self, now: Time, segments: u32) {
+        let bytes = u64::from(segments) * u64::from(self.init.mss);
+        self.app.memory().into_iter().for_each(|memory| memory.split_head(bytes));
+        let writing = self.burst.written || self.burst.forced;
+        if writing || self.app.wakes(self.peer_window).is_some() {
+            self.app.write_rest(now);
+        }
+        (self.burst.written, self.burst.forced, self.burst.pushed) = (false, false, false);
+        self.burst.host.empty_card();
+    }
+
     /// The application writes the buffer that is sent next.
     fn write_head(&mut self, now: Time) {
         let wrote = self.app.write_head(now);
