@@ -160,12 +160,18 @@ impl Heap {
         }
     }
 
-    #[inline]
+    /// Mostly in the place of the event that has come up.
+    #[inline(always)] // once per event
     fn push(&mut self, event: u128) {
-        if self.vacant {
-            self.vacant = false;
-            return self.sink(event);
+        if !self.vacant {
+            return self.append(event);
         }
+        self.vacant = false;
+        self.sink(event);
+    }
+
+    #[inline(never)]
+    fn append(&mut self, event: u128) {
         if self.filled == self.nodes.len() {
             self.nodes.extend([NOTHING; 4]);
         }

@@ -139,8 +139,13 @@ impl Network {
     fn schedule_edge(&mut self, time: Time, edge: usize) {
         let target = Target::Edge(edge as u32);
         match self.edges[edge] {
-            Edge::FarEnd(_) => self.events.push_first(time, target),
+            Edge::FarEnd(_) => self.schedule_first(time, target),
             _ => self.events.push(time, target),
         }
+    }
+
+    #[inline(never)]
+    fn schedule_first(&mut self, time: Time, target: Target) {
+        self.events.push_first(time, target);
     }
 }

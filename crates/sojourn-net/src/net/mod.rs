@@ -162,7 +162,7 @@ impl Network {
 
     /// Calls [`Hosts::on_timer`] with `timer`, a number below 2^24, at `time`. A timer cannot be
     /// cancelled; [`Alarm`] helps components whose timers move.
-    #[inline]
+    #[inline(never)] // mostly an alarm has its event
     pub fn set_timer(&mut self, time: Time, timer: u32) {
         self.events.push(time, Target::Timer(timer));
     }
