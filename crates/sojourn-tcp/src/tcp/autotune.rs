@@ -65,8 +65,8 @@ pub(super) struct Autotune {
     round_began: Time,
     /// Resolution of timestamps.
     timestamp: Span,
-    /// The timestamp echoed by the last segment, in units of that.
-    last_echo: Option<u64>,
+    /// The time echoed by the last segment.
+    last_echo: Option<Time>,
     /// Where a window that was advertised ends, and when it began.
     window_began: Option<(u64, Time)>,
     /// Eight times the smoothed round-trip time, in microseconds.
@@ -191,9 +191,14 @@ impl Autotune {
     /// lower sample replaces the estimate, a higher one is smoothed (`tcp_rcv_rtt_update`).
     #[inline]
     pub(super) fn on_echo(&mut self, now: Time, echo: Time, payload: u16) {
+        let before = self.last_echo.replace(echo);
+        // Most of a burst echo the same ACK.
+        if self.exact && before == Some(echo) {
+            return;
+        }
         let unit = self.timestamp.as_nanos();
         let echoed = echo.as_nanos() / unit;
-        if self.last_echo.replace(echoed) == Some(echoed) && self.exact {
+        if self.exact && before.is_some_and(|before| before.as_nanos() / unit == echoed) {
             return;
         }
         if self.exact && 2 * u64::from(payload) < self.step {
