@@ -42,6 +42,9 @@ def test_a_cell_is_the_same_wherever_and_however_often_it_is_drawn() -> None:
     assert drawn == ("vegas", 23.3, 22.1, 129)
     behind = next(iter(cells(Asked(1, (1,), queue="codel"))))
     assert (behind.rate_mbit, behind.rtt_ms, behind.controls) == (23.3, 22.1, ["vegas"])
+    twice = next(iter(cells(Asked(1, (1,), queue="codel"), times=2)))
+    assert list(twice.starts[: draw.STARTS]) == behind.starts
+    assert len(set(twice.starts)) == 2 * draw.STARTS
     assert next(iter(cells(Asked(1, (2,))))) != first
 
 

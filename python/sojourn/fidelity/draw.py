@@ -54,11 +54,11 @@ class Cell:
     starts: Sequence[str] = field(repr=False)
 
 
-def cells(asked: Asked) -> Iterator[Cell]:
-    """All of them, seed by seed."""
+def cells(asked: Asked, times: int = 1) -> Iterator[Cell]:
+    """All of them, seed by seed, with so many times the starts; the first ones are the same."""
     for seed in asked.seeds:
         for number in range(asked.cells):
-            yield _cell(asked, f"{seed}-{number}")
+            yield _cell(asked, f"{seed}-{number}", times)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class _Draws:
         return float(f"{low * (high / low) ** self.share(what):.3g}")
 
 
-def _cell(asked: Asked, name: str) -> Cell:
+def _cell(asked: Asked, name: str, times: int) -> Cell:
     draws = _Draws(name)
     among = (*CONTROLS, DCTCP) if asked.ecn else CONTROLS
     controls = [draws.one(f"control {flow}", among) for flow in range(asked.flows)]
@@ -103,7 +103,7 @@ def _cell(asked: Asked, name: str) -> Cell:
     network += "\n".join(link) + "\n"
     starts = [
         f"{top}seed = {number + 1}\n\n{network}{_started(flows, draws, number)}"
-        for number in range(_repetitions(asked, queue, trouble))
+        for number in range(times * _repetitions(asked, queue, trouble))
     ]
     return Cell(name, controls, queue, rate, rtt, buffer, trouble, starts)
 
