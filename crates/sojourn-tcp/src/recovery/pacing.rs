@@ -85,6 +85,7 @@ impl Pacer {
 
 /// Segments that leave back to back with offload: about a millisecond's worth, more on very short
 /// paths, at least two.
+#[inline]
 pub fn burst_segments(rate: Option<Rate>, min_rtt: Span, mss: u32) -> u32 {
     let paced = rate.map_or(LARGEST_BURST, |rate| (rate.as_bps() / 8) >> BURST_SHIFT);
     let halvings = min_rtt.as_micros() / RTT_SHIFT;
@@ -95,6 +96,7 @@ pub fn burst_segments(rate: Option<Rate>, min_rtt: Span, mss: u32) -> u32 {
 
 /// The pacing rate of a window-based control: twice the window per RTT in the first half of slow
 /// start, 1.2 times later.
+#[inline]
 pub fn window_rate(
     cwnd: u32,
     ssthresh: u32,

@@ -275,12 +275,18 @@ impl Sender {
     }
 
     /// Sets the rate of pacing, if this flow is paced.
+    #[inline]
     pub(super) fn update_pacing(&mut self) {
         self.update_window_pace();
-        if !self.paced() {
+        if self.paced() {
+            self.pace();
+        } else {
             self.pacer.set_rate(None);
-            return;
         }
+    }
+
+    #[inline(never)]
+    fn pace(&mut self) {
         self.pacer.set_rate(self.pacing_rate());
     }
 }

@@ -124,11 +124,17 @@ impl Sender {
     }
 
     /// Fills the buffer up that is sent from, before it is known whether it may be sent.
+    #[inline]
     fn fill_head(&mut self, most: u32) {
         if self.app.grows() {
-            let bytes = u64::from(most.min(self.batch_size()) * self.init.mss);
-            self.app.memory().into_iter().for_each(|memory| memory.fill_head(bytes));
+            self.fill_growing_head(most);
         }
+    }
+
+    #[inline(never)]
+    fn fill_growing_head(&mut self, most: u32) {
+        let bytes = u64::from(most.min(self.batch_size()) * self.init.mss);
+        self.app.memory().into_iter().for_each(|memory| memory.fill_head(bytes));
     }
 
     /// A large segment has ended: what is sent later is another one, which is looked at now.
@@ -192,6 +198,7 @@ impl Sender {
     }
 
     /// Segments that leave back to back as one.
+    #[inline(always)] // once per ACK
     pub(super) fn batch_size(&self) -> u32 {
         if !self.init.offload {
             return 1;
@@ -216,6 +223,7 @@ impl Sender {
 
     /// The rate at which the stack would pace: the control's, or its own for window-based controls;
     /// no higher than the flow allows (Linux `sk_max_pacing_rate`).
+    #[inline(always)] // once per ACK
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         self.at_most(self.decision.pacing_rate.or(self.window_pace.rate))
     }

@@ -68,6 +68,7 @@ impl Sender {
         self.init.small_queue && self.exceeds_small_queue()
     }
 
+    #[inline(never)] // few flows have one
     fn exceeds_small_queue(&self) -> bool {
         let Some((shift, most)) = self.profile.small_queue else { return false };
         let paced = self.pacing_rate().map_or(u64::MAX, |rate| (rate.as_bps() / 8) >> shift);

@@ -62,6 +62,7 @@ impl Sender {
 
     /// Sets the tail loss probe two RTTs ahead (more with one segment out, for a delayed ACK), but
     /// not past the timeout. `fresh`: the timeout would be counted from now.
+    #[inline(always)] // once per ACK
     pub(super) fn schedule_probe(&mut self, now: Time, fresh: bool) -> bool {
         let Some(rule) = self.profile.tail_probe else { return false };
         let out = self.board.packets_out();
@@ -218,8 +219,15 @@ impl Sender {
 
     /// Processes a tail loss probe that `next` may acknowledge (Linux `tcp_process_tlp_ack`): a
     /// probe that repaired a loss costs one reduction.
+    #[inline]
     pub(super) fn settle_probe(&mut self, now: Time, next: u32, ack: &Ack) {
-        let Some(end) = self.recovery.probe_end.filter(|&end| next >= end) else { return };
+        if let Some(end) = self.recovery.probe_end.filter(|&end| next >= end) {
+            self.settle_probe_before(now, end, next, ack);
+        }
+    }
+
+    #[cold]
+    fn settle_probe_before(&mut self, now: Time, end: u32, next: u32, ack: &Ack) {
         let duplicate = !ack.advanced && ack.sacked == 0 && !ack.dsack && !ack.window_update;
         if !self.recovery.probe_retransmitted || ack.dsack_of_probe || duplicate {
             self.recovery.probe_end = None;
