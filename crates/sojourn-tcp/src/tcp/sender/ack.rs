@@ -74,18 +74,17 @@ impl Sender {
             lost: self.delivery.lost,
         };
         let reneged = self.recovery.reneged;
-        let was_empty = self.board.packets_out() == 0;
         let mut sampler = Sampler::default();
         let mut ack = Ack {
             advanced: packet.next > self.board.una(),
             prior_una: self.board.una(),
             ece: self.congestion_echo(packet),
             esce: packet.flags.has(Flags::ESCE),
+            window_update: self.update_peer_window(packet),
             ..Ack::default()
         };
-        ack.window_update = self.update_peer_window(packet);
         self.last_echo = packet.echo;
-        if was_empty {
+        if self.board.packets_out() == 0 {
             return self.on_late_ack(now, packet, ack);
         }
         let prior_highest = self.board.highest_sacked();

@@ -201,11 +201,6 @@ impl Sender {
         matches!(self.recovery.state, CaState::Cwr | CaState::Recovery)
             && !self.decision.owns_recovery
     }
-
-    #[inline]
-    fn in_slow_start(&self) -> bool {
-        self.cwnd < self.decision.ssthresh
-    }
 }
 
 impl Endpoint for Sender {

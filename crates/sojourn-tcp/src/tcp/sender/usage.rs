@@ -25,6 +25,11 @@ impl Usage {
 }
 
 impl Sender {
+    #[inline]
+    pub(super) fn in_slow_start(&self) -> bool {
+        self.cwnd < self.decision.ssthresh
+    }
+
     /// Records whether the window was what limited sending (Linux `tcp_cwnd_validate`).
     pub(super) fn validate_window(&mut self, now: Time, limited: bool) {
         let out = self.board.packets_out();
