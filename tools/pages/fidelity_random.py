@@ -106,7 +106,8 @@ def misses(rows: Sequence[kept.Row]) -> str:
     causes = {cell: cause["name"] for cause in written() for cell in cause["cells"]}
     found = []
     for row in rows:
-        path = f"{row['rate_mbit']} Mbit/s, {row['rtt_ms']} ms, {row['buffer'] or row['queue']}"
+        queue = f"{row['buffer']} packets" if row["buffer"] else row["queue"]
+        path = f"{row['rate_mbit']} Mbit/s, {row['rtt_ms']} ms, {queue}"
         if row["path"]:
             path += f", {row['path']}"
         values = f"{float(row['sim']):.4g}" if row["sim"] else "-"
