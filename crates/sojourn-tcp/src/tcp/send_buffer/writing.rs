@@ -96,6 +96,19 @@ mod tests {
         assert!(buffer.is_pushed());
     }
 
+    /// Linux `tcp_sendmsg_locked`: behind a buffer that takes no more the next begins; one of which a part
+    /// was sent takes more.
+    #[test]
+    fn a_head_is_full_until_a_part_is_sent() {
+        let mut buffer = buffer(BufferSize::Stack);
+        buffer.write(Time::ZERO, u64::MAX);
+        assert!(!buffer.has_full_head());
+        buffer.write_head(Time::ZERO);
+        assert!(buffer.has_full_head());
+        buffer.cut(Time::ZERO, 1448, 2, false);
+        assert!(!buffer.has_full_head());
+    }
+
     /// Linux `tcp_sendmsg_locked`: the rest of a partly sent buffer is filled up whatever memory there
     /// is, and none is begun without.
     #[test]

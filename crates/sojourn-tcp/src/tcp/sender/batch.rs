@@ -7,7 +7,10 @@
 //! repaired. A sender that is not paced therefore sends bursts: 7 segments at 80 Mbit/s, 4 at 50
 //! Mbit/s, what one ACK allows below 10 Mbit/s.
 //!
-//! Deviation: the stream is not cut into 64 kB buffers, at the ends of which bursts are shorter.
+//! What a large segment has at most follows from the rate, the window's own of which holds from one ACK to the
+//! next whatever is sent.
+//!
+//! Deviation: only a send buffer that grows is cut into 64 kB buffers, at the ends of which bursts are shorter.
 
 use super::Sender;
 use crate::cc::CaState;

@@ -71,9 +71,14 @@ impl Sender {
     #[inline(never)] // few flows have one
     fn exceeds_small_queue(&self) -> bool {
         let Some((shift, most)) = self.profile.small_queue else { return false };
-        let paced = self.pacing_rate().map_or(u64::MAX, |rate| (rate.as_bps() / 8) >> shift);
+        let paced = self.paced_in(shift);
         let segments = || 2 * u64::from(self.batch_size()) * u64::from(self.init.mss);
         self.below > paced.min(most) && self.below > segments()
+    }
+
+    /// Bytes that the rate of pacing sends in a second halved `halvings` times.
+    fn paced_in(&self, halvings: u32) -> u64 {
+        self.pacing_rate().map_or(u64::MAX, |rate| (rate.as_bps() / 8) >> halvings)
     }
 
     /// Whether a large segment of `segments` waits until the host is idle, which has too much behind
@@ -83,8 +88,7 @@ impl Sender {
         if behind == 0 || self.init.small_queue || !self.app.grows() {
             return false;
         }
-        let paced = self.pacing_rate().map_or(u64::MAX, |rate| (rate.as_bps() / 8) >> SHIFT);
-        behind >= paced.max(2 * memory(segments, self.init.mss))
+        behind >= self.paced_in(SHIFT).max(2 * memory(segments, self.init.mss))
     }
 
     /// The receiver at its end sends `bytes`, of whose departure it will be told as well.
