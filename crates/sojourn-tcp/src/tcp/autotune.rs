@@ -232,9 +232,9 @@ impl Autotune {
 
     /// A segment of `payload` bytes arrived, and `memory` bytes of the buffer are in use; returns
     /// whether the window has grown (Linux `tcp_grow_window`: by two full segments, whatever this
-    /// one's size).
+    /// one's size). A short one counts above a hole only (`tcp_data_queue_ofo`).
     #[inline]
-    pub(super) fn on_segment(&mut self, payload: u16, memory: u64) -> bool {
+    pub(super) fn on_segment(&mut self, payload: u16, memory: u64, above_hole: bool) -> bool {
         if memory >= self.sated {
             return false;
         }
@@ -242,7 +242,8 @@ impl Autotune {
             true => (self.buffer.saturating_sub(memory) as f64 * self.share) as u64,
             false => self.allowed,
         };
-        let grows = self.window < free && payload >= LEAST_PAYLOAD;
+        let counts = payload >= LEAST_PAYLOAD || (self.exact && above_hole);
+        let grows = self.window < free && counts;
         if grows {
             self.window = (self.window + self.step).min(free);
         } else if self.window >= free {
@@ -265,7 +266,7 @@ impl Autotune {
     /// Linux `tcp_rcv_space_adjust`, with `left` bytes still to be read.
     fn adjust(&mut self, now: Time, left: u64, held: u64) {
         let Some(rtt) = self.rtt() else { return };
-        if now.since(self.round_began) < rtt {
+        if now.micros_since(self.round_began) < rtt {
             return;
         }
         self.read = self.read.saturating_sub(left);
@@ -297,7 +298,7 @@ mod tests {
     /// A round trip of 1 ms that ends at `ms` ms, with `ms` segments, each of which is read.
     fn round(tune: &mut Autotune, ms: u64) {
         for _ in 0..ms {
-            tune.on_segment(1448, 0);
+            tune.on_segment(1448, 0, false);
             tune.on_read(Time::ZERO + Span::from_millis(ms), 1448, 1448, 0);
         }
     }
@@ -309,7 +310,14 @@ mod tests {
         for ms in 1..1000 {
             round(&mut tune, ms);
         }
-        (tune.window(), tune.on_segment(1448, 0))
+        (tune.window(), tune.on_segment(1448, 0, false))
+    }
+
+    #[test]
+    fn a_short_segment_counts_above_a_hole_alone() {
+        let mut tune = tune("linux-6", BufferSize::Stack);
+        assert!(!tune.on_segment(LEAST_PAYLOAD - 1, 0, false));
+        assert!(tune.on_segment(LEAST_PAYLOAD - 1, 0, true));
     }
 
     /// Twice what was read and 16 segments, that again three times because it has doubled.
@@ -323,7 +331,7 @@ mod tests {
             let segments = 10u64 << doubling;
             for left in (0..segments).rev() {
                 let read_at = now + Span::from_millis(if left == 0 { 60 } else { 59 });
-                tune.on_segment(1448, 0);
+                tune.on_segment(1448, 0, false);
                 tune.on_read(read_at, 1448, 1448, 0);
             }
             now += Span::from_millis(60);
@@ -391,8 +399,8 @@ mod tests {
     fn the_window_does_not_grow_into_what_waits() {
         let mut tune = tune("linux-6", BufferSize::Stack);
         let room = FIRST_BUFFER - (FIRST_WINDOW + 1) * 256 / 131;
-        assert!(!tune.on_segment(1448, room));
-        assert!(tune.on_segment(1448, room - 1));
+        assert!(!tune.on_segment(1448, room, false));
+        assert!(tune.on_segment(1448, room - 1, false));
         assert_eq!(tune.window, FIRST_WINDOW + 1);
     }
 
@@ -430,7 +438,11 @@ mod tests {
             for ms in 1..2000 {
                 round(&mut tune, ms);
             }
-            assert_eq!((tune.window, tune.on_segment(1448, 0)), (3 << 20, false), "{buffer:?}");
+            assert_eq!(
+                (tune.window, tune.on_segment(1448, 0, false)),
+                (3 << 20, false),
+                "{buffer:?}"
+            );
         }
     }
 
@@ -440,7 +452,7 @@ mod tests {
             for buffer in [BufferSize::Auto, BufferSize::Bytes(64_000), BufferSize::Stack] {
                 let mut tune = tune(profile, buffer);
                 let window = tune.window();
-                assert!(!tune.on_segment(1448, 0), "{profile}");
+                assert!(!tune.on_segment(1448, 0, false), "{profile}");
                 assert_eq!(after_a_second(tune), (window, false), "{profile}");
             }
         }

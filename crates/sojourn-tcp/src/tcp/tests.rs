@@ -403,6 +403,17 @@ fn a_lone_segment_is_acknowledged_after_40_ms() {
     assert_eq!(acks.last().unwrap(), "191: 43");
 }
 
+/// The window grows with the marked segment above the hole, which adds one to the two of the mark.
+#[test]
+fn a_mark_makes_two_acks_quick_before_the_window_grows() {
+    let mut arrivals = warm();
+    arrivals.extend((0..12).map(|i| (150.0 + 0.25 * f64::from(i), 42 + i, i == 0)));
+    let acks = answers("linux-6", EcnMode::Classic, &arrivals, 152.0);
+    // Three quick ones, and the first three SACKs.
+    let soon = acks.iter().filter(|ack| ack.starts_with("15")).count();
+    assert_eq!((soon, acks.last().unwrap().as_str()), (3 + 3 + 1, "152.6: 41 42-52 ece"));
+}
+
 #[test]
 fn the_first_three_sacks_go_at_once_the_rest_every_millisecond() {
     let mut arrivals = warm();

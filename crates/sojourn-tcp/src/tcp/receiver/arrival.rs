@@ -29,7 +29,8 @@ impl Receiver {
         }
         let memory = self.memory.segment(self.frames);
         let held = self.memory_taken(segment.seq, memory);
-        if held.is_some_and(|held| self.tune.on_segment(segment.payload, held)) {
+        let above = segment.seq > self.queue.next();
+        if held.is_some_and(|held| self.tune.on_segment(segment.payload, held, above)) {
             self.quick |= 1;
         }
         match self.queue.insert(segment.seq, segment.payload, segment.written_at, memory) {
@@ -41,22 +42,27 @@ impl Receiver {
             Arrival::OutOfOrder => self.on_out_of_order(now, segment, crowds),
             Arrival::Duplicate => self.on_duplicate(now, segment, crowds),
         }
-        if let Some((response, flushed)) = marked {
+        if let Some((response, _)) = marked {
             self.echo.on_stored(ecn, self.queue.next());
-            self.heed(response, flushed);
+            if response.at_once || response.quick > 0 {
+                self.due = Due::Now;
+            }
         }
     }
 
-    /// The response to a segment's mark, and whether it has sent the ACK that was pending.
+    /// The response to a segment's mark, and whether it has sent the ACK that was pending. Its quick
+    /// ACKs are there before the window grows, which may add one (`tcp_ecn_check_ce`).
     #[inline(never)]
     fn respond(&mut self, now: Time, ecn: Ecn, flags: Flags) -> (Response, bool) {
         let former = self.echo;
-        let response = self.heard(now, ecn, flags);
+        let mut response = self.heard(now, ecn, flags);
         let flushed = response.flush && matches!(self.due, Due::At(_));
         if flushed {
             let (flags, next) = former.flushes(response, flags, self.queue.next());
             self.flushed = Some(Box::new(self.special_acknowledgment(now, flags, next)));
+            response.quick = response.quick.max(u32::from(response.quick_if_flushed));
         }
+        self.quick = self.quick.max(response.quick);
         (response, flushed)
     }
 
@@ -82,15 +88,6 @@ impl Receiver {
         self.echo.ask(ecn, flags, |echoes| {
             control.on_arrival(now, &cc::Arrival { ce, ack_held, echoes, next })
         })
-    }
-
-    /// Applies the response to a congestion mark.
-    fn heed(&mut self, response: Response, flushed: bool) {
-        let quick = response.quick.max(u32::from(flushed && response.quick_if_flushed));
-        self.quick = self.quick.max(quick);
-        if response.at_once || quick > 0 {
-            self.due = Due::Now;
-        }
     }
 
     fn measure_arrival(&mut self, now: Time, ecn: Ecn, segment: &TcpSegment) {
