@@ -7,6 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use nix::fcntl::{OFlag, open};
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -77,7 +78,8 @@ impl Guest {
         let doors = std::iter::once(calendar).chain(cards);
         become_guest(&mut command, doors.map(|door| door.name.as_raw_fd()).collect(), FIRST_DOOR);
         let running = |path: &Path| format!("running the kernel {}", path.display());
-        let child = command.spawn().map_err(|error| doing(&running(&image.kernel), error))?;
+        let child = started(&mut command);
+        let child = child.map_err(|error| doing(&running(&image.kernel), error))?;
         Ok(Guest { child, console })
     }
 
@@ -93,6 +95,14 @@ impl Guest {
     pub(super) fn console(&self) -> Result<Console, Error> {
         self.console.try_clone().map(Console).map_err(|error| doing("a console", error))
     }
+}
+
+/// Starts a command, one at a time: what other libraries have the C library do before a fork may wait
+/// for ever when two threads fork at once (OpenBLAS ends its threads, each of both by joining them).
+fn started(command: &mut Command) -> std::io::Result<Child> {
+    static FORKING: Mutex<()> = Mutex::new(());
+    let _alone = FORKING.lock().unwrap_or_else(PoisonError::into_inner);
+    command.spawn()
 }
 
 impl Drop for Guest {
