@@ -79,8 +79,8 @@ pub struct Codel {
 
 impl CodelQueue for PacketList {
     #[inline]
-    fn pop(&mut self) -> Option<Packet> {
-        PacketList::pop(self)
+    fn pop_into(&mut self, packet: &mut Packet) -> bool {
+        PacketList::pop_into(self, packet)
     }
     #[inline]
     fn waiting_bytes(&self) -> u64 {
@@ -121,7 +121,12 @@ impl QueueDiscipline for Codel {
     }
 
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
-        self.law.dequeue(now, &self.config, &mut self.packets, cx)
+        let mut packet = Packet::default();
+        self.dequeue_into(now, &mut packet, cx).then_some(packet)
+    }
+
+    fn dequeue_into(&mut self, now: Time, packet: &mut Packet, cx: &mut QueueContext<'_>) -> bool {
+        self.law.dequeue_into(now, &self.config, &mut self.packets, cx, packet)
     }
 
     fn backlog(&self) -> Backlog {

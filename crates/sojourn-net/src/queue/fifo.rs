@@ -119,6 +119,15 @@ impl QueueDiscipline for Fifo {
         self.give(&mut next).then_some(next)
     }
 
+    fn dequeue_into(
+        &mut self,
+        _now: Time,
+        packet: &mut Packet,
+        _cx: &mut QueueContext<'_>,
+    ) -> bool {
+        self.give(packet)
+    }
+
     fn backlog(&self) -> Backlog {
         self.backlog
     }

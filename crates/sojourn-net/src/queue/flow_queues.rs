@@ -131,12 +131,21 @@ impl FlowQueues {
     /// Removes the oldest packet of a queue. The queue stays listed, even if now empty.
     #[inline]
     pub fn pop(&mut self, index: usize) -> Option<Packet> {
+        let mut packet = Packet::default();
+        self.pop_into(index, &mut packet).then_some(packet)
+    }
+
+    /// The same, written to `packet`; whether there was one.
+    #[inline]
+    pub fn pop_into(&mut self, index: usize, packet: &mut Packet) -> bool {
         let queue = &mut self.queues[index];
-        let packet = self.store.pop(&mut queue.packets)?;
-        queue.bytes -= self.framing.len(&packet);
-        self.memory -= memory_of(&packet);
-        self.backlog.remove(&packet);
-        Some(packet)
+        if !self.store.pop_into(&mut queue.packets, packet) {
+            return false;
+        }
+        queue.bytes -= self.framing.len(packet);
+        self.memory -= memory_of(packet);
+        self.backlog.remove(packet);
+        true
     }
 
     /// The next queue to serve: new ones first; queues without credit are moved back.

@@ -117,8 +117,8 @@ struct Slot<'a> {
 
 impl CodelQueue for Slot<'_> {
     #[inline]
-    fn pop(&mut self) -> Option<Packet> {
-        self.queues.pop(self.index)
+    fn pop_into(&mut self, packet: &mut Packet) -> bool {
+        self.queues.pop_into(self.index, packet)
     }
     #[inline]
     fn waiting_bytes(&self) -> u64 {
@@ -175,18 +175,21 @@ impl QueueDiscipline for FqCodel {
     }
 
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
-        loop {
-            let index = self.queues.turn()?;
+        let mut packet = Packet::default();
+        self.dequeue_into(now, &mut packet, cx).then_some(packet)
+    }
+
+    fn dequeue_into(&mut self, now: Time, packet: &mut Packet, cx: &mut QueueContext<'_>) -> bool {
+        while let Some(index) = self.queues.turn() {
             let mut slot = Slot { queues: &mut self.queues, index };
-            match self.laws[index].dequeue(now, &self.config, &mut slot, cx) {
-                Some(packet) => {
-                    let bytes = self.queues.framing.len(&packet);
-                    self.queues.charge(index, bytes);
-                    return Some(packet);
-                }
-                None => self.queues.retire(),
+            if self.laws[index].dequeue_into(now, &self.config, &mut slot, cx, packet) {
+                let bytes = self.queues.framing.len(packet);
+                self.queues.charge(index, bytes);
+                return true;
             }
+            self.queues.retire();
         }
+        false
     }
 
     fn backlog(&self) -> Backlog {

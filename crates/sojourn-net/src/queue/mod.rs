@@ -105,6 +105,16 @@ pub trait QueueDiscipline: Send {
     /// `next_timer` tells when to call again.
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet>;
 
+    /// The same, written to `packet`; whether there was one. For disciplines that millions of packets
+    /// pass: one that goes through an `Option` is copied twice.
+    fn dequeue_into(&mut self, now: Time, packet: &mut Packet, cx: &mut QueueContext<'_>) -> bool {
+        let next = self.dequeue(now, cx);
+        if let Some(next) = next {
+            *packet = next;
+        }
+        next.is_some()
+    }
+
     /// Waiting packets and bytes.
     fn backlog(&self) -> Backlog;
 

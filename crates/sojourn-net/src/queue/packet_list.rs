@@ -65,9 +65,17 @@ impl PacketList {
     /// Removes the oldest packet.
     #[inline]
     pub fn pop(&mut self) -> Option<Packet> {
-        let packet = self.packets.pop_front()?;
-        self.backlog.remove(&packet);
-        Some(packet)
+        let mut packet = Packet::default();
+        self.pop_into(&mut packet).then_some(packet)
+    }
+
+    /// The same, written to `packet`; whether there was one.
+    #[inline]
+    pub fn pop_into(&mut self, packet: &mut Packet) -> bool {
+        let Some(oldest) = self.packets.pop_front() else { return false };
+        *packet = oldest;
+        self.backlog.remove(packet);
+        true
     }
 
     /// The oldest packet.

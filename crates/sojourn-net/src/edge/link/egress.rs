@@ -77,20 +77,37 @@ impl Egress {
     /// Takes a packet while the transmitter is busy.
     #[inline]
     pub fn enqueue(&mut self, now: Time, packet: &Packet) {
-        let offered = || Packet { enqueued_at: now, ..*packet };
         if self.can_bypass && self.waiting == 0 && self.device.len() < self.device_limit {
-            self.count_sojourn(Span::ZERO);
-            self.device.push_back(offered());
-            return;
+            return self.store(now, packet);
         }
         let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
         match &mut self.discipline {
-            Discipline::Fifo(queue) => queue.take(now, packet, cx),
-            Discipline::Cake(queue) => queue.enqueue(now, offered(), cx),
-            Discipline::Other(queue) => queue.enqueue(now, offered(), cx),
+            Discipline::Fifo(queue) => {
+                queue.take(now, packet, cx);
+                let waiting = queue.backlog().packets;
+                self.changed_to(now, waiting);
+            }
+            _ => self.enqueue_elsewhere(now, packet),
         }
-        self.changed(now);
         self.fill_device(now);
+    }
+
+    #[inline(never)] // most links have no such FIFO
+    fn store(&mut self, now: Time, packet: &Packet) {
+        self.count_sojourn(Span::ZERO);
+        self.device.push_back(Packet { enqueued_at: now, ..*packet });
+    }
+
+    /// In a discipline other than a FIFO: kept apart from the path through a FIFO, which is short.
+    #[inline(never)]
+    fn enqueue_elsewhere(&mut self, now: Time, packet: &Packet) {
+        let offered = Packet { enqueued_at: now, ..*packet };
+        let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
+        let waiting = dispatch!(&mut self.discipline, queue => {
+            queue.enqueue(now, offered, cx);
+            queue.backlog().packets
+        });
+        self.changed_to(now, waiting);
     }
 
     /// Writes the next packet to transmit, if any, to `packet`.
@@ -135,16 +152,28 @@ impl Egress {
     /// queue is empty.
     #[inline(always)] // once per packet
     fn draw(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
         let drawn = match &mut self.discipline {
-            Discipline::Fifo(queue) => queue.give(packet),
-            Discipline::Cake(queue) => queue.give(now, packet, cx),
-            Discipline::Other(queue) => put(queue.dequeue(now, cx), packet),
+            Discipline::Fifo(queue) => {
+                let drawn = queue.give(packet);
+                let waiting = queue.backlog().packets;
+                self.changed_to(now, waiting);
+                drawn
+            }
+            _ => self.draw_elsewhere(now, packet),
         };
-        self.changed(now);
         if drawn {
             self.count_sojourn(now.since(packet.enqueued_at));
         }
+        drawn
+    }
+
+    #[inline(never)]
+    fn draw_elsewhere(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let cx = &mut QueueContext { counters: &mut self.counters, observer: None };
+        let (drawn, waiting) = dispatch!(&mut self.discipline, queue => {
+            (queue.dequeue_into(now, packet, cx), queue.backlog().packets)
+        });
+        self.changed_to(now, waiting);
         drawn
     }
 
@@ -166,13 +195,18 @@ impl Egress {
         self.fill_device(now);
     }
 
-    /// Called when the discipline's backlog changes: brings the integral up to `now`.
-    #[inline]
+    /// The discipline's backlog may have changed.
     fn changed(&mut self, now: Time) {
+        self.changed_to(now, self.backlog().packets);
+    }
+
+    /// The discipline's backlog is now of `waiting` packets: brings the integral up to `now`.
+    #[inline(always)] // twice per packet
+    fn changed_to(&mut self, now: Time, waiting: u64) {
         let span = now.since(self.changed_at).as_nanos();
         self.queue_time += u128::from(self.waiting) * u128::from(span);
         self.changed_at = now;
-        self.waiting = self.backlog().packets;
+        self.waiting = waiting;
     }
 
     #[inline]
@@ -218,17 +252,5 @@ impl Egress {
     /// The warm-up is over: distributions are reset.
     pub fn end_warmup(&mut self) {
         self.sojourn.clear();
-    }
-}
-
-/// Moves a packet, if there is one, to `packet`.
-#[inline]
-fn put(next: Option<Packet>, packet: &mut Packet) -> bool {
-    match next {
-        Some(next) => {
-            *packet = next;
-            true
-        }
-        None => false,
     }
 }

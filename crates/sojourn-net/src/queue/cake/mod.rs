@@ -200,6 +200,10 @@ impl QueueDiscipline for Cake {
         self.give(now, &mut next, cx).then_some(next)
     }
 
+    fn dequeue_into(&mut self, now: Time, packet: &mut Packet, cx: &mut QueueContext<'_>) -> bool {
+        self.give(now, packet, cx)
+    }
+
     fn backlog(&self) -> Backlog {
         self.backlog
     }

@@ -26,8 +26,8 @@ pub struct CodelConfig {
 
 /// Queue from which the law takes packets.
 pub trait CodelQueue {
-    /// Removes the oldest packet.
-    fn pop(&mut self) -> Option<Packet>;
+    /// Moves the oldest packet to `packet`, if there is one.
+    fn pop_into(&mut self, packet: &mut Packet) -> bool;
     /// Backlog in bytes, with overhead.
     fn waiting_bytes(&self) -> u64;
 }
@@ -67,29 +67,30 @@ fn span(given: Span) -> Span {
 const REENTRY_INTERVALS: u64 = 16;
 
 impl Codel {
-    /// Removes the next packet to send; marks or drops as the law requires.
+    /// Moves the next packet to send, if there is one, to `packet`; marks or drops as the law requires.
     #[inline]
-    pub fn dequeue(
+    pub fn dequeue_into(
         &mut self,
         now: Time,
         config: &CodelConfig,
         queue: &mut impl CodelQueue,
         cx: &mut QueueContext<'_>,
-    ) -> Option<Packet> {
-        let Some(packet) = queue.pop() else {
+        packet: &mut Packet,
+    ) -> bool {
+        if !queue.pop_into(packet) {
             self.dropping = false;
-            return None;
-        };
-        let above = self.is_bad(now, &packet, config, queue);
-        let mut chosen = match (self.dropping, above) {
-            (true, true) => self.signal_if_due(now, packet, config, queue, cx),
-            (false, true) => self.enter_drop_state(now, packet, config, queue, cx),
+            return false;
+        }
+        let above = self.is_bad(now, packet.enqueued_at, config, queue);
+        let chosen = match (self.dropping, above) {
+            (true, true) => self.signal_if_due(now, config, queue, cx, packet),
+            (false, true) => self.enter_drop_state(now, config, queue, cx, packet),
             (_, false) => {
                 self.dropping = false;
-                Some(packet)
+                true
             }
         };
-        if let (Some(packet), Some(threshold)) = (&mut chosen, config.ce_threshold)
+        if let (true, Some(threshold)) = (chosen, config.ce_threshold)
             && at(now).since(at(packet.enqueued_at)) > span(threshold)
         {
             let _ = cx.mark_ce(now, packet);
@@ -114,12 +115,12 @@ impl Codel {
     fn is_bad(
         &mut self,
         now: Time,
-        packet: &Packet,
+        enqueued_at: Time,
         config: &CodelConfig,
         queue: &impl CodelQueue,
     ) -> bool {
         let now = at(now);
-        let sojourn = now.since(at(packet.enqueued_at));
+        let sojourn = now.since(at(enqueued_at));
         if sojourn < span(config.target) || queue.waiting_bytes() <= config.mtu {
             self.first_above = None;
             return false;
@@ -133,49 +134,45 @@ impl Codel {
         }
     }
 
-    /// In the drop state: signals as often as is due.
+    /// In the drop state: signals as often as is due; whether a packet is left in `packet`.
     fn signal_if_due(
         &mut self,
         now: Time,
-        mut packet: Packet,
         config: &CodelConfig,
         queue: &mut impl CodelQueue,
         cx: &mut QueueContext<'_>,
-    ) -> Option<Packet> {
+        packet: &mut Packet,
+    ) -> bool {
         while at(now) >= self.drop_next {
             self.count = self.count.wrapping_add(1);
             self.newton_step();
-            if config.ecn && cx.mark_ce(now, &mut packet) {
+            if config.ecn && cx.mark_ce(now, packet) {
                 self.drop_next = self.after(self.drop_next, config.interval);
                 break;
             }
-            cx.drop(now, packet, DropReason::Aqm);
-            match self.next_of_queue(now, config, queue) {
-                (next, true) => packet = next?,
-                (next, false) => {
-                    self.dropping = false;
-                    return next;
-                }
+            cx.drop(now, *packet, DropReason::Aqm);
+            let (is_left, is_bad) = self.next_of_queue(now, config, queue, packet);
+            if !is_bad {
+                self.dropping = false;
+                return is_left;
             }
             self.drop_next = self.after(self.drop_next, config.interval);
         }
-        Some(packet)
+        true
     }
 
-    /// First signal after the good state.
+    /// First signal after the good state; whether a packet is left in `packet`.
     fn enter_drop_state(
         &mut self,
         now: Time,
-        mut packet: Packet,
         config: &CodelConfig,
         queue: &mut impl CodelQueue,
         cx: &mut QueueContext<'_>,
-    ) -> Option<Packet> {
-        let chosen = if config.ecn && cx.mark_ce(now, &mut packet) {
-            Some(packet)
-        } else {
-            cx.drop(now, packet, DropReason::Aqm);
-            self.next_of_queue(now, config, queue).0
+        packet: &mut Packet,
+    ) -> bool {
+        let chosen = (config.ecn && cx.mark_ce(now, packet)) || {
+            cx.drop(now, *packet, DropReason::Aqm);
+            self.next_of_queue(now, config, queue, packet).0
         };
         self.dropping = true;
         let signals = self.count.wrapping_sub(self.last_count);
@@ -192,21 +189,20 @@ impl Codel {
         chosen
     }
 
+    /// Whether there is another packet, then in `packet`, and whether its sojourn time has been above
+    /// target for an interval.
     fn next_of_queue(
         &mut self,
         now: Time,
         config: &CodelConfig,
         queue: &mut impl CodelQueue,
-    ) -> (Option<Packet>, bool) {
-        let next = queue.pop();
-        let bad = match &next {
-            Some(packet) => self.is_bad(now, packet, config, queue),
-            None => {
-                self.first_above = None;
-                false
-            }
-        };
-        (next, bad)
+        packet: &mut Packet,
+    ) -> (bool, bool) {
+        let is_left = queue.pop_into(packet);
+        if !is_left {
+            self.first_above = None;
+        }
+        (is_left, is_left && self.is_bad(now, packet.enqueued_at, config, queue))
     }
 
     /// Improves the estimate of 1/sqrt(count): x <- x (3 - count x^2) / 2.
@@ -252,13 +248,11 @@ mod tests {
     }
 
     impl CodelQueue for Standing {
-        fn pop(&mut self) -> Option<Packet> {
+        fn pop_into(&mut self, packet: &mut Packet) -> bool {
             self.popped += 1;
-            Some(Packet {
-                enqueued_at: self.now - self.sojourn,
-                ecn: self.ecn,
-                ..Packet::default()
-            })
+            *packet =
+                Packet { enqueued_at: self.now - self.sojourn, ecn: self.ecn, ..Packet::default() };
+            true
         }
         fn waiting_bytes(&self) -> u64 {
             self.waiting
@@ -283,7 +277,8 @@ mod tests {
             queue.now = Time::from_nanos(us * 1000);
             let before = counters.drops[DropReason::Aqm as usize] + counters.ce_marks;
             let mut cx = QueueContext { counters: &mut counters, observer: None };
-            assert!(law.dequeue(queue.now, &CONFIG, queue, &mut cx).is_some());
+            let mut packet = Packet::default();
+            assert!(law.dequeue_into(queue.now, &CONFIG, queue, &mut cx, &mut packet));
             let after = counters.drops[DropReason::Aqm as usize] + counters.ce_marks;
             times.extend((before..after).map(|_| us as f64 / 1000.0));
         }
@@ -381,7 +376,8 @@ mod tests {
         let mut queue = standing(Ecn::Ect1);
         queue.now = Time::from_nanos(50_000_000);
         queue.sojourn = Span::from_millis(2);
-        let packet = Codel::default().dequeue(queue.now, &config, &mut queue, &mut cx);
-        assert_eq!(packet.map(|p| p.ecn), Some(Ecn::Ce));
+        let mut packet = Packet::default();
+        Codel::default().dequeue_into(queue.now, &config, &mut queue, &mut cx, &mut packet);
+        assert_eq!(packet.ecn, Ecn::Ce);
     }
 }
