@@ -63,7 +63,13 @@ impl Time {
     /// span rounded down, since the two readings are.
     #[inline]
     pub const fn micros_since(self, earlier: Time) -> Span {
-        Span((self.0 / 1_000).saturating_sub(earlier.0 / 1_000) * 1_000)
+        self.in_micros().since(earlier.in_micros())
+    }
+
+    /// The time in whole microseconds, rounded down.
+    #[inline]
+    pub const fn in_micros(self) -> Time {
+        Time(self.0 / 1_000 * 1_000)
     }
 }
 
@@ -162,7 +168,17 @@ impl Rate {
     }
 
     /// Time to serialise `bytes`, rounded up to the next nanosecond.
+    #[inline]
     pub fn span_of(self, bytes: u64) -> Span {
+        // Wide arithmetic is slow, and needed for gigabytes only.
+        match bytes.checked_mul(8 * NANOS_PER_SEC) {
+            Some(bits) => Span(bits.div_ceil(self.0)),
+            None => self.long_span_of(bytes),
+        }
+    }
+
+    #[cold]
+    fn long_span_of(self, bytes: u64) -> Span {
         let bits = u128::from(bytes) * 8 * u128::from(NANOS_PER_SEC);
         Span(bits.div_ceil(u128::from(self.0)).min(u128::from(u64::MAX)) as u64)
     }

@@ -47,6 +47,7 @@ impl WindowedMin {
         WindowedMin { best: [(Time::ZERO, Span::MAX); 3] }
     }
 
+    #[inline(never)] // few are the least
     fn reset(&mut self, now: Time, rtt: Span) {
         self.best = [(now, rtt); 3];
     }

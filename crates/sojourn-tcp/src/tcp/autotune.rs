@@ -60,7 +60,7 @@ pub(super) struct Autotune {
     slack: Option<u64>,
     /// Bytes read in the last round trip that set `allowed`.
     read_before: u64,
-    /// Bytes read in this round trip, which began then.
+    /// Bytes read in this round trip, which began then, in whole microseconds.
     read: u64,
     round_began: Time,
     /// Resolution of timestamps.
@@ -135,7 +135,7 @@ impl Autotune {
     /// The connection is established: the first round begins (Linux `tcp_init_buffer_space`).
     pub(super) fn begin(&mut self, now: Time) {
         if self.exact {
-            self.round_began = now;
+            self.round_began = now.in_micros();
         }
     }
 
@@ -154,15 +154,22 @@ impl Autotune {
         if !self.exact {
             return Choice { window: self.scaled(self.window), is_scarce: false };
         }
-        let mut free = (self.buffer.saturating_sub(memory) as f64 * self.share) as u64;
-        let is_scarce = free < self.allowed / 2;
-        if is_scarce {
-            free &= !(self.unit - 1);
-            if free < (self.allowed >> LEAST_FREE) {
-                return Choice { window: 0, is_scarce };
-            }
+        let free = (self.buffer.saturating_sub(memory) as f64 * self.share) as u64;
+        if free < self.allowed / 2 {
+            return self.choose_of(free);
         }
-        Choice { window: self.scaled(free.min(self.window)), is_scarce }
+        Choice { window: self.scaled(free.min(self.window)), is_scarce: false }
+    }
+
+    /// The same where little is free.
+    #[cold]
+    fn choose_of(&self, mut free: u64) -> Choice {
+        free &= !(self.unit - 1);
+        let enough = free >= (self.allowed >> LEAST_FREE);
+        Choice {
+            window: if enough { self.scaled(free.min(self.window)) } else { 0 },
+            is_scarce: true,
+        }
     }
 
     /// Whether reading all but `memory` bytes opens a window that was advertised as `window` bytes: the
@@ -235,15 +242,16 @@ impl Autotune {
     /// one's size). A short one counts above a hole only (`tcp_data_queue_ofo`).
     #[inline]
     pub(super) fn on_segment(&mut self, payload: u16, memory: u64, above_hole: bool) -> bool {
-        if memory >= self.sated {
-            return false;
-        }
+        memory < self.sated && self.grow(payload, memory, above_hole)
+    }
+
+    #[inline(never)] // a window that has grown all it may is asked no more
+    fn grow(&mut self, payload: u16, memory: u64, above_hole: bool) -> bool {
         let free = match self.exact {
             true => (self.buffer.saturating_sub(memory) as f64 * self.share) as u64,
             false => self.allowed,
         };
-        let counts = payload >= LEAST_PAYLOAD || (self.exact && above_hole);
-        let grows = self.window < free && counts;
+        let grows = self.window < free && (payload >= LEAST_PAYLOAD || (self.exact && above_hole));
         if grows {
             self.window = (self.window + self.step).min(free);
         } else if self.window >= free {
@@ -265,25 +273,29 @@ impl Autotune {
 
     /// Linux `tcp_rcv_space_adjust`, with `left` bytes still to be read.
     fn adjust(&mut self, now: Time, left: u64, held: u64) {
-        let Some(rtt) = self.rtt() else { return };
-        if now.micros_since(self.round_began) < rtt {
-            return;
+        // In whole microseconds, as `now.micros_since(round_began)`, since both of the others are.
+        if self.rtt().is_some_and(|rtt| now.since(self.round_began) >= rtt) {
+            self.end_round(now, left, held);
         }
+    }
+
+    #[inline(never)] // once per round trip
+    fn end_round(&mut self, now: Time, left: u64, held: u64) {
         self.read = self.read.saturating_sub(left);
         if self.read > self.read_before {
             let twice = 2 * u128::from(self.read) + u128::from(self.slack.unwrap_or(0));
             let above = if self.slack.is_some() { 0 } else { held };
             let growth = twice * u128::from(self.read - self.read_before)
                 / u128::from(self.read_before.max(1));
-            let wanted = (twice + 2 * growth).min(u128::from(u64::MAX / 2)) as u64 + above;
-            let wanted = wanted.min(self.limit);
+            let wanted = (twice + 2 * growth).min(u128::from(u64::MAX / 2)) as u64;
+            let wanted = (wanted + above).min(self.limit);
             if wanted > self.allowed {
                 self.allow(wanted);
             }
             self.read_before = self.read;
         }
         self.read = 0;
-        self.round_began = now;
+        self.round_began = now.in_micros();
     }
 }
 

@@ -142,9 +142,11 @@ impl Reassembly {
         if seq == self.next {
             return Place::Next;
         }
-        if seq < self.next {
-            return Place::Known;
-        }
+        if seq < self.next { Place::Known } else { self.place_above(seq) }
+    }
+
+    #[inline(never)] // most segments arrive in order
+    fn place_above(&self, seq: u32) -> Place {
         let mut before = self.buffers[self.buffers.partition_point(|b| b.end < seq)..].iter();
         match before.next() {
             Some(buffer) if buffer.start <= seq && seq < buffer.end => Place::Known,
@@ -169,29 +171,35 @@ impl Reassembly {
     ) -> Arrival {
         let bytes = u64::from(bytes);
         let written = written_at.as_nanos();
-        let place = self.place(seq);
-        match place {
-            Place::Next => {
-                let mut released = InOrder { segments: 1, bytes, written, together: 1, merged: 0 };
-                self.next += 1;
-                if !self.runs.is_empty() {
-                    self.release(&mut released);
-                }
-                return Arrival::InOrder(released);
-            }
+        if seq != self.next {
+            let is_new = self.insert_elsewhere(seq, bytes, written, memory);
+            return if is_new { Arrival::OutOfOrder } else { Arrival::Duplicate };
+        }
+        let mut released = InOrder { segments: 1, bytes, written, together: 1, merged: 0 };
+        self.next += 1;
+        if !self.runs.is_empty() {
+            self.release(&mut released);
+        }
+        Arrival::InOrder(released)
+    }
+
+    /// Inserts one that is not the next; returns whether it is new.
+    #[inline(never)] // most segments arrive in order
+    fn insert_elsewhere(&mut self, seq: u32, bytes: u64, written: u64, memory: u64) -> bool {
+        match self.place(seq) {
             Place::Known => {
                 if seq > self.next {
                     self.reported.add(seq);
                 }
-                return Arrival::Duplicate;
+                return false;
             }
-            Place::Joins | Place::Apart => self.keep(seq, place),
+            place => self.keep(seq, place),
         }
         let block = SackBlock { start: seq, end: seq + 1 };
         self.insert_above(Run { block, bytes, written, memory });
         self.waiting_bytes += bytes;
         self.waiting_memory += memory;
-        Arrival::OutOfOrder
+        true
     }
 
     /// Finds memory for a segment above a hole.
@@ -204,6 +212,7 @@ impl Reassembly {
     }
 
     /// Releases the first run if the hole below it is filled.
+    #[inline(never)]
     fn release(&mut self, released: &mut InOrder) {
         if self.runs[0].block.start != self.next {
             return;
@@ -243,11 +252,13 @@ impl Reassembly {
 
     /// Whether reporting a segment that arrives now hides a block that perhaps no ACK has reported
     /// yet.
+    #[inline]
     pub(super) fn crowds(&self, seq: u32) -> bool {
         seq > self.next && self.reported.crowds(seq)
     }
 
     /// Writes the SACK blocks of an acknowledgment, a duplicate's first.
+    #[inline(never)] // most ACKs have none
     pub(super) fn report(&self, duplicate: Option<SackBlock>, ack: &mut TcpAck) {
         let blocks = duplicate.into_iter().chain(self.reported.blocks().iter().copied());
         ack.set_sacks(blocks);

@@ -38,6 +38,7 @@ impl Reported {
     /// Segment `seq` has arrived. It is in the first block, with the one that it touches and others that
     /// this touches then. Blocks that are remembered no more do not count (Linux `tcp_sack_new_ofo_skb`,
     /// `tcp_sack_maybe_coalesce`).
+    #[inline(never)] // only above a hole
     pub(super) fn add(&mut self, seq: u32) {
         let mut block = SackBlock { start: seq, end: seq + 1 };
         let joined = self.place(seq);
@@ -60,6 +61,7 @@ impl Reported {
 
     /// Whether segment `seq` begins a block beside two others, or joins one that is not among the latest
     /// two: it hides one that perhaps no ACK has reported yet.
+    #[inline(never)] // only above a hole
     pub(super) fn crowds(&self, seq: u32) -> bool {
         self.place(seq).unwrap_or(self.len) >= BLOCKS_EXPECTED
     }

@@ -47,6 +47,7 @@ impl SentBuffers {
     }
 
     /// Everything below `una` is acknowledged.
+    #[inline(never)] // few flows have a buffer that grows
     pub(super) fn on_acked(&mut self, una: u32) {
         while self.queue.front().is_some_and(|buffer| buffer.end <= una) {
             self.queue.pop_front();

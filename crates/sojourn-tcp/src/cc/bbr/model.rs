@@ -74,7 +74,7 @@ impl Bbr {
 
 /// The time in whole microseconds, as the kernel stamps phases and ACKs.
 pub(super) fn micros(now: Time) -> Time {
-    Time::from_nanos(now.as_nanos() / 1000 * 1000)
+    now.in_micros()
 }
 
 /// Segments of the rate sample, if it is a valid one.

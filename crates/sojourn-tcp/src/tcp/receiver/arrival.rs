@@ -25,7 +25,7 @@ impl Receiver {
             && self.init.profile.flushes_sacks
             && self.queue.crowds(segment.seq);
         if crowds {
-            self.flushed = Some(Box::new(self.acknowledgment(now, self.echo.flags())));
+            self.flush_held(now);
         }
         let memory = self.memory.segment(self.frames);
         let held = self.memory_taken(segment.seq, memory);
@@ -48,6 +48,12 @@ impl Receiver {
                 self.due = Due::Now;
             }
         }
+    }
+
+    /// The SACK that was held back goes before the segment is stored.
+    #[inline(never)]
+    fn flush_held(&mut self, now: Time) {
+        self.flushed = Some(Box::new(self.acknowledgment(now, self.echo.flags())));
     }
 
     /// The response to a segment's mark, and whether it has sent the ACK that was pending. Its quick
@@ -154,6 +160,7 @@ impl Receiver {
         self.schedule_in_order(now, segment, released, choice);
     }
 
+    #[inline(never)]
     fn on_out_of_order(&mut self, now: Time, segment: &TcpSegment, crowds: bool) {
         self.received.delivered_bytes += u64::from(segment.payload);
         self.received.delivered_packets += 1;
@@ -163,6 +170,7 @@ impl Receiver {
         }
     }
 
+    #[inline(never)]
     fn on_duplicate(&mut self, now: Time, segment: &TcpSegment, crowds: bool) {
         let seq = segment.seq;
         self.received.duplicates_received += 1;

@@ -1,5 +1,6 @@
 //! Time of the next acknowledgment.
 
+use super::Receiver;
 use crate::units::Time;
 
 /// Time at which the next ACK is sent.
@@ -19,5 +20,13 @@ impl Due {
             Due::At(earlier) => Due::At(earlier.min(time)),
             Due::Now | Due::SynAck => self,
         }
+    }
+}
+
+impl Receiver {
+    /// When the SYN-ACK is sent again.
+    pub(super) fn syn_ack_due(&self) -> Time {
+        let fires = |(at, wait)| self.init.profile.fires(at, wait);
+        self.syn_ack_again.map_or(Time::NEVER, fires)
     }
 }

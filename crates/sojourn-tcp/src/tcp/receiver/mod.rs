@@ -148,6 +148,7 @@ impl Receiver {
     }
 
     /// An ACK of everything received so far; clears the reasons for which it was due.
+    #[inline(always)] // once per ACK
     fn acknowledgment(&mut self, now: Time, flags: Flags) -> Packet {
         if self.quick == 1 {
             self.patience.end();
@@ -165,6 +166,7 @@ impl Receiver {
     }
 
     /// One up to `next`; what is due stays due (Linux since 4.18: "special ACK sent by DCTCP").
+    #[inline(always)] // once per ACK: the packet is made where it goes
     fn special_acknowledgment(&mut self, now: Time, flags: Flags, next: u32) -> Packet {
         let duplicate = self.duplicate.take();
         let window = match self.unread {
@@ -183,6 +185,7 @@ impl Receiver {
         self.packet(HEADER + sack_option_size(ack.sacks().len()), ack)
     }
 
+    #[cold]
     fn syn_ack(&mut self, now: Time) -> Packet {
         self.due = Due::No;
         let first = self.init.profile.rto_initial;
@@ -192,12 +195,6 @@ impl Receiver {
         let window = self.window();
         let ack = TcpAck { flags, next: 1, ..self.ack(now, window) };
         self.packet(SYN_SIZE, ack)
-    }
-
-    /// When the SYN-ACK is sent again.
-    fn syn_ack_due(&self) -> Time {
-        let fires = |(at, wait)| self.init.profile.fires(at, wait);
-        self.syn_ack_again.map_or(Time::NEVER, fires)
     }
 
     /// Fields of any ACK sent now.

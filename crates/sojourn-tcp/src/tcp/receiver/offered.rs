@@ -53,6 +53,7 @@ impl Receiver {
     }
 
     /// The window of an ACK that is sent now.
+    #[inline(always)] // once per ACK
     pub(super) fn advertise(&mut self) -> u32 {
         let chosen = self.offered.unread.take();
         let chosen = chosen.unwrap_or_else(|| self.tune.choose(self.waiting_memory()));

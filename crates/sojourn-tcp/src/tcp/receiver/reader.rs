@@ -65,6 +65,7 @@ impl Receiver {
     }
 
     /// The window to advertise while data is unread.
+    #[inline(never)] // few applications read at their own pace
     pub(super) fn window_left(&mut self, unread: Unread) -> u32 {
         if self.tune.window() == OPEN_WINDOW {
             return OPEN_WINDOW;

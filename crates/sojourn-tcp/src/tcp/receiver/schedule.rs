@@ -109,6 +109,7 @@ impl Receiver {
     }
 
     /// The ACK that is due, after which the application reads.
+    #[inline(always)] // once per ACK
     pub(super) fn due_acknowledgment(&mut self, now: Time) -> Packet {
         let precedes = self.offered.precedes_reading();
         let ack = self.acknowledgment(now, self.echo.flags());

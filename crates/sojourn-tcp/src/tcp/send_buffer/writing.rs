@@ -27,6 +27,7 @@ impl SendBuffer {
     }
 
     /// Whether the limit of the buffer follows the window.
+    #[inline]
     pub(in crate::tcp) fn grows(&self) -> bool {
         matches!(self.size, Size::Tuned(_))
     }

@@ -85,7 +85,7 @@ impl Sender {
         };
         self.last_echo = packet.echo;
         if self.board.packets_out() == 0 {
-            return self.on_late_ack(now, packet, ack);
+            return self.on_late_ack(now, packet, &mut ack);
         }
         let prior_highest = self.board.highest_sacked();
         if !packet.sacks().is_empty() {
@@ -157,12 +157,12 @@ impl Sender {
 
     /// An ACK while nothing is outstanding: only a D-SACK is still relevant.
     #[cold]
-    fn on_late_ack(&mut self, now: Time, packet: &TcpAck, mut ack: Ack) {
+    fn on_late_ack(&mut self, now: Time, packet: &TcpAck, ack: &mut Ack) {
         self.judge_closed_window(now);
-        self.process_dsack(packet, &mut ack);
-        self.settle_probe(now, packet.next, &ack);
+        self.process_dsack(packet, ack);
+        self.settle_probe(now, packet.next, ack);
         if ack.dsack {
-            self.on_dubious_ack(now, &mut ack);
+            self.on_dubious_ack(now, ack);
         }
     }
 
@@ -241,11 +241,7 @@ impl Sender {
         let acked = ack.acked_sent.filter(|_| !ack.retransmission_acked);
         let newest = ack.sacked_sent.or(acked).map(|(_, last)| now.micros_since(last));
         let oldest = acked.or(ack.sacked_sent).map(|(first, _)| now.micros_since(first));
-        let smoothed = oldest.or_else(|| {
-            let elapsed = self.timestamp(now).saturating_sub(self.timestamp(self.last_echo)).max(1);
-            (ack.cum_acked > 0 && self.last_echo > Time::ZERO)
-                .then(|| self.profile.timestamp * elapsed)
-        })?;
+        let smoothed = oldest.or_else(|| self.echoed_rtt(now, ack))?;
         self.rtt.sample(smoothed, self.board.una(), self.board.next());
         self.counters.rtt.rtt_sum += smoothed;
         self.counters.rtt.rtt_count += 1;
@@ -253,6 +249,12 @@ impl Sender {
         self.rtt.sample_min(now, newest.unwrap_or(smoothed));
         // Kernels whose timestamps count ticks do not pass their RTTs to controls.
         newest.or_else(|| (self.profile.timestamp <= Span::from_millis(1)).then_some(smoothed))
+    }
+
+    #[inline(never)] // few ACKs are of retransmissions alone
+    fn echoed_rtt(&self, now: Time, ack: &Ack) -> Option<Span> {
+        let elapsed = self.timestamp(now).saturating_sub(self.timestamp(self.last_echo)).max(1);
+        (ack.cum_acked > 0 && self.last_echo > Time::ZERO).then(|| self.profile.timestamp * elapsed)
     }
 
     /// Whether an ACK that acknowledges nothing SACKs what was sent before the first segment was last

@@ -193,9 +193,12 @@ impl Sender {
     /// (Linux `tcp_nagle_test`, `tcp_minshall_check`). The last one of all does not, nor the last that a
     /// full send buffer has; if that grows, when it has just been filled (`tcp_push`: `TCP_NAGLE_PUSH`).
     pub(super) fn waits_for_more(&self) -> bool {
-        self.init.nagle
-            && self.small_end > self.board.una()
-            && !self.app.ends_within(u64::from(self.init.mss))
+        self.init.nagle && self.small_end > self.board.una() && self.waits_to_fill()
+    }
+
+    #[inline(never)] // few segments are small
+    fn waits_to_fill(&self) -> bool {
+        !self.app.ends_within(u64::from(self.init.mss))
             && (!self.app.is_full() || (self.app.grows() && !self.burst.pushed))
             && (1..self.init.mss).contains(&self.app.available(self.init.mss))
     }

@@ -35,6 +35,7 @@ impl Sender {
         Some(block)
     }
 
+    #[inline(never)] // most ACKs have none
     pub(super) fn process_sacks(
         &mut self,
         now: Time,

@@ -45,9 +45,12 @@ impl Sender {
 
     #[inline]
     fn judge_limit(&self, cwnd_limited: bool) -> Limit {
-        if cwnd_limited {
-            Limit::Cwnd
-        } else if self.is_held_back() {
+        if cwnd_limited { Limit::Cwnd } else { self.judge_other_limit() }
+    }
+
+    #[inline(never)] // most flows fill their window
+    fn judge_other_limit(&self) -> Limit {
+        if self.is_held_back() {
             Limit::Pacing
         } else if self.waits_for_more() {
             Limit::Application
@@ -66,6 +69,7 @@ impl Sender {
     }
 
     /// Counts the time under the limit in force, from the handshake to the end of the transfer.
+    #[inline(never)] // the limit seldom changes
     pub(super) fn count_limit(&mut self, now: Time) {
         let since = std::mem::replace(&mut self.limited.since, now);
         let elapsed = self.completed_at.map_or(now, |end| end.max(since)).since(since);

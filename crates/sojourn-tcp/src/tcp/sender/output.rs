@@ -6,7 +6,7 @@ use super::small_queue::Host;
 use super::waits::{Probe, TimerKind};
 use super::{Phase, Sender};
 use crate::cc::{Event, Sent, Step};
-use crate::packet::{Flags, Header, Packet};
+use crate::packet::{Flags, Packet};
 use crate::tcp::scoreboard::{Marks, Segment};
 use crate::units::Time;
 
@@ -165,9 +165,7 @@ impl Sender {
         }
         let in_flight = self.board.in_flight() + 1;
         if in_flight == 1 {
-            self.show(now, &Step::Callback);
-            self.cc.on_congestion(now, &Event::TxStart { idle: now.since(self.last_sent_at) });
-            self.consult();
+            self.start_sending(now);
         }
         let end = self.board.next() + 1;
         let written_at = self.app.cut(now, payload, end, self.burst.joined);
@@ -184,23 +182,26 @@ impl Sender {
         if idle || probing {
             self.rearm_rto(now);
         }
-        let mut packet = self.data_packet(now, seq, payload, written_at, false);
-        if self.init.whole_bursts {
-            self.mark_burst(&mut packet);
-        }
-        packet
+        let place = if self.init.whole_bursts { self.place_in_burst() } else { Flags::default() };
+        self.data_packet(now, seq, payload, written_at, place, false)
     }
 
-    /// Marks a new segment with the large one that it belongs to.
-    fn mark_burst(&self, packet: &mut Packet) {
+    #[inline(never)] // only when nothing is in flight
+    fn start_sending(&mut self, now: Time) {
+        self.show(now, &Step::Callback);
+        self.cc.on_congestion(now, &Event::TxStart { idle: now.since(self.last_sent_at) });
+        self.consult();
+    }
+
+    /// What tells of a new segment which large one it belongs to.
+    #[inline(never)] // few flows have whole bursts
+    fn place_in_burst(&self) -> Flags {
         let more = self.burst.batch > 0 && self.next_payload(true) > 0;
-        if let Header::Segment(segment) = &mut packet.header {
-            let flags = segment.flags.with(Flags::MORE, more);
-            segment.flags = flags.with(Flags::JOINED, self.burst.joined);
-        }
+        Flags::default().with(Flags::MORE, more).with(Flags::JOINED, self.burst.joined)
     }
 
     /// The first lost segment that waits to be retransmitted.
+    #[inline(never)] // only while something is lost
     fn due_retransmission(&mut self) -> Option<u32> {
         let seq = self.board.next_to_retransmit()?;
         let restarts = self.profile.patient || self.timer.is_none();
@@ -225,7 +226,7 @@ impl Sender {
         if self.burst.restarts_timeout {
             self.restart_rto(now);
         }
-        self.data_packet(now, seq, u32::from(payload), written_at, true)
+        self.data_packet(now, seq, u32::from(payload), written_at, Flags::default(), true)
     }
 
     /// Updates counters, pacing and the control for a segment being sent, `again` as one of this number.

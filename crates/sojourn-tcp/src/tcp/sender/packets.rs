@@ -14,11 +14,12 @@ impl Sender {
         seq: u32,
         payload: u32,
         written: Time,
+        place: Flags,
         again: bool,
     ) -> Packet {
         let ecn = self.data_ecn(again);
         let cwr = !again && ecn != Ecn::NotEct && std::mem::take(&mut self.cwr_due);
-        let flags = Flags::ACK
+        let flags = Flags(Flags::ACK.0 | place.0)
             .with(Flags::CWR, cwr)
             .with(Flags::PSH, self.ends_write(seq) || self.ends_burst(again));
         let payload = payload as u16;
@@ -49,6 +50,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     pub(super) fn syn(&mut self, now: Time) -> Packet {
         self.phase = Phase::SynSent;
         if self.syns == 0 {

@@ -248,6 +248,7 @@ impl Sender {
     }
 
     /// One ACK of a reduction (Linux `tcp_cwnd_reduction`).
+    #[inline(never)] // only in a reduction
     pub(super) fn reduce(&mut self, ack: &Ack, sample: &AckSample) {
         let progress = Progress {
             delivered: sample.acked,

@@ -18,6 +18,13 @@ impl Sender {
     /// Called before data is taken from the send buffer: wakes the application if sent data made
     /// room (Linux `tcp_event_new_data_sent`), or lets one that is writing continue.
     pub(super) fn make_room(&mut self, now: Time) {
+        if self.app.grows() {
+            self.make_room_to_grow(now);
+        }
+    }
+
+    #[inline(never)] // few flows have a buffer that grows
+    fn make_room_to_grow(&mut self, now: Time) {
         if self.burst.written {
             self.write_head(now);
         } else if self.burst.sent > 0 && !self.burst.forced {
@@ -27,6 +34,7 @@ impl Sender {
 
     /// Called when a large segment of `segments` waits until the host is idle: the application writes
     /// what there is room for, of which nothing goes at once, and waits; then the card is emptied.
+    #[cold]
     pub(super) fn goes_idle(&mut self, now: Time, segments: u32) {
         let bytes = u64::from(segments) * u64::from(self.init.mss);
         self.app.memory().into_iter().for_each(|memory| memory.split_head(bytes));
@@ -80,6 +88,11 @@ impl Sender {
     /// Called when nothing can be sent: whether the application now writes data that can be.
     pub(super) fn gets_more(&mut self, now: Time) -> bool {
         self.pacer.end_burst();
+        self.app.grows() && self.gets_written(now)
+    }
+
+    #[inline(never)] // as `make_room_to_grow`
+    fn gets_written(&mut self, now: Time) -> bool {
         if std::mem::take(&mut self.burst.written) {
             self.app.write_rest(now);
             return false;

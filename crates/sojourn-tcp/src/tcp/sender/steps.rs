@@ -10,9 +10,14 @@ impl Sender {
     #[inline]
     pub(super) fn show(&mut self, now: Time, step: &Step) {
         if self.steps {
-            let view = self.view();
-            self.cc.on_step(now, step, &view);
+            self.show_view(now, step);
         }
+    }
+
+    #[inline(never)] // few controls follow
+    fn show_view(&mut self, now: Time, step: &Step) {
+        let view = self.view();
+        self.cc.on_step(now, step, &view);
     }
 
     /// An ACK has been measured; the recovery state has not yet been updated.
@@ -26,18 +31,31 @@ impl Sender {
         has_sacks: bool,
     ) {
         if self.steps {
-            let measured = Measured {
-                cum_acked: ack.cum_acked,
-                rtt,
-                in_flight: self.delivery.delivered - sampled.unwrap_or(0),
-                ece: ack.ece,
-                esce: ack.esce,
-                window_update: ack.window_update,
-                slow_path: !ack.advanced || has_sacks || ack.ece || ack.window_update,
-            };
-            self.show(now, &Step::Measured(measured));
-            self.consult();
+            let slow_path = !ack.advanced || has_sacks || ack.ece || ack.window_update;
+            self.show_ack(now, ack, rtt, sampled, slow_path);
         }
+    }
+
+    #[inline(never)] // few controls follow
+    fn show_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        rtt: Option<Span>,
+        sampled: Option<u32>,
+        slow_path: bool,
+    ) {
+        let measured = Measured {
+            cum_acked: ack.cum_acked,
+            rtt,
+            in_flight: self.delivery.delivered - sampled.unwrap_or(0),
+            ece: ack.ece,
+            esce: ack.esce,
+            window_update: ack.window_update,
+            slow_path,
+        };
+        self.show(now, &Step::Measured(measured));
+        self.consult();
     }
 
     /// The state that the sender is about to enter.

@@ -88,11 +88,14 @@ impl Sender {
     fn may_probe(&self, rule: TailProbe) -> bool {
         match rule {
             TailProbe::Recent => matches!(self.recovery.state, CaState::Open | CaState::Cwr),
-            TailProbe::Early => {
-                let held_back = self.board.in_flight() >= self.cwnd || !self.has_new_data();
-                self.recovery.state == CaState::Open && held_back
-            }
+            TailProbe::Early => self.recovery.state == CaState::Open && self.is_held(),
         }
+    }
+
+    /// Whether the window or the data permits no more.
+    #[inline(never)] // in old stacks alone
+    fn is_held(&self) -> bool {
+        self.board.in_flight() >= self.cwnd || !self.has_new_data()
     }
 
     /// The receiver reneged on SACKs: sets an early timeout (Linux `tcp_check_sack_reneging`).

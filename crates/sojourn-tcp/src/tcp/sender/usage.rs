@@ -65,6 +65,7 @@ impl Sender {
     }
 
     /// The application left the window unused for a timeout: halves the excess (RFC 2861).
+    #[cold]
     fn shrink_unused_window(&mut self, now: Time) {
         if self.recovery.state == CaState::Open {
             let used = self.usage.used.max(self.init.initial_window);
@@ -81,6 +82,7 @@ impl Sender {
     }
 
     /// Slow start after idle (Linux `tcp_cwnd_restart`): one halving for every idle timeout.
+    #[inline(never)] // only when nothing is outstanding
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let rto = self.rtt.rto();
         let mut idle = now.since(self.last_sent_at);
