@@ -187,7 +187,8 @@ impl Air {
     /// The receiver of a frame forwards the packets that are complete.
     pub(super) fn release(&mut self, now: Time, contender: usize, peer: usize) {
         let peer = &mut self.contenders[contender].peers[peer];
-        while let Some(packet) = peer.window.release() {
+        let mut packet = Packet::default();
+        while peer.window.release(&mut packet) {
             self.arriving[peer.channel].add(&packet);
             self.lanes.carried(&packet);
             self.arrivals.push_back((now, peer.channel, packet));
@@ -223,12 +224,19 @@ impl Medium for Air {
     }
 
     fn poll(&mut self, now: Time) -> Option<(usize, Packet)> {
+        let mut packet = Packet::default();
+        self.poll_into(now, &mut packet).map(|channel| (channel, packet))
+    }
+
+    fn poll_into(&mut self, now: Time, packet: &mut Packet) -> Option<usize> {
         self.advance(now);
-        self.arrivals.front().filter(|arrival| arrival.0 <= now)?;
-        let (_, channel, packet) = self.arrivals.pop_front()?;
-        self.arriving[channel].remove(&packet);
-        self.lanes.arrived(&packet);
-        Some((channel, packet))
+        let (_, channel, first) = self.arrivals.front().filter(|arrival| arrival.0 <= now)?;
+        let channel = *channel;
+        *packet = *first;
+        self.arrivals.pop_front();
+        self.arriving[channel].remove(packet);
+        self.lanes.arrived(packet);
+        Some(channel)
     }
 
     fn departure(&mut self) -> Option<Departure> {

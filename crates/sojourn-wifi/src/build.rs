@@ -172,6 +172,7 @@ impl Builder<'_> {
             timer: Time::NEVER,
             ready_at: Time::NEVER,
             random: random.stream(),
+            staged: 0,
             fresh: VecDeque::new(),
             rotation: VecDeque::new(),
         })

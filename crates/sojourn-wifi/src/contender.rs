@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 
 use super::category::Contention;
 use super::peer::Peer;
+use super::supply::Supply;
 use super::window::{Frame, Limits};
 use sojourn_base::packet::Packet;
 use sojourn_base::rng::Stream;
@@ -84,6 +85,8 @@ pub(crate) struct Contender {
     pub ready_at: Time,
     /// Draws backoffs and errors.
     pub random: Stream,
+    /// Packets that the driver has taken from the queue, for all peers.
+    pub staged: usize,
     /// Share of airtime of each peer, 1 by default.
     pub weights: Vec<f64>,
     /// Peers that were silent, and other peers, in the order of their turns.
@@ -142,12 +145,15 @@ impl Contender {
     /// The driver takes packets from the queue while it has room.
     pub(crate) fn stage(&mut self, now: Time, lanes: &mut Lanes) {
         let Turns::Frames { driver_queue } = self.turns else { return };
-        let staged: usize = self.peers.iter().map(|peer| peer.staged.len()).sum();
-        for _ in staged..driver_queue {
-            let Some(packet) = self.queues[0].dequeue(now, lanes) else { return };
+        let mut packet = Packet::default();
+        for _ in self.staged..driver_queue {
+            if !self.queues[0].dequeue_into(now, &mut packet, lanes) {
+                return;
+            }
             let lane = usize::from(packet.lane);
             if let Some(peer) = self.peers.iter_mut().position(|peer| peer.channel == lane) {
                 self.peers[peer].staged.push_back(packet);
+                self.staged += 1;
                 self.list(peer);
             }
         }
@@ -223,7 +229,8 @@ impl Contender {
             let most = if choice.sample { 1 } else { self.limits.frames };
             let limits = Limits { frames: most, ..self.limits };
             let queue = &mut self.queues[peer.queue];
-            let mut supply = Supply { now, staged: &mut peer.staged, queue, lanes, direct };
+            let staged = (&mut peer.staged, &mut self.staged);
+            let mut supply = Supply { now, staged, queue, lanes, direct };
             let room = room(choice.mode);
             let frame = peer.window.build(limits, room, &mut supply, Supply::next, Supply::back);
             if frame.count > 0 {
@@ -274,27 +281,5 @@ impl Contender {
                 self.pass_turn(fresh);
             }
         }
-    }
-}
-
-/// Source of packets for one receiver.
-struct Supply<'a> {
-    now: Time,
-    staged: &'a mut VecDeque<Packet>,
-    queue: &'a mut Queue,
-    lanes: &'a mut Lanes,
-    direct: bool,
-}
-
-impl Supply<'_> {
-    fn next(&mut self) -> Option<Packet> {
-        if let Some(packet) = self.staged.pop_front() {
-            return Some(packet);
-        }
-        if self.direct { self.queue.dequeue(self.now, self.lanes) } else { None }
-    }
-
-    fn back(&mut self, packet: Packet) {
-        self.staged.push_front(packet);
     }
 }

@@ -48,6 +48,7 @@ mod exchange;
 mod minstrel;
 mod peer;
 mod phy;
+mod supply;
 #[cfg(test)]
 mod tests;
 mod window;

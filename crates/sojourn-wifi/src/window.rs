@@ -91,7 +91,7 @@ impl Window {
         self.held
     }
 
-    /// Builds the next frame: first failed MPDUs, then packets that `next` returns while there is
+    /// Builds the next frame: first failed MPDUs, then packets that `next` gives while there is
     /// room; `back` takes the one that did not fit. `most` is the number of bytes that the airtime
     /// allows.
     pub(crate) fn build<Q>(
@@ -99,10 +99,10 @@ impl Window {
         limits: Limits,
         most: u32,
         queue: &mut Q,
-        next: impl Fn(&mut Q) -> Option<Packet>,
+        next: impl Fn(&mut Q, &mut Packet) -> bool,
         back: impl Fn(&mut Q, Packet),
     ) -> Frame {
-        let mut frame = Frame::default();
+        let (mut frame, mut packet) = (Frame::default(), Packet::default());
         let room = limits.bytes.min(most);
         for index in 0..self.mpdus.len().min(LARGEST) {
             let mpdu = self.mpdus[index];
@@ -120,7 +120,7 @@ impl Window {
         }
         while self.mpdus.len() < LARGEST
             && (frame.count as usize) < limits.frames
-            && let Some(packet) = next(queue)
+            && next(queue, &mut packet)
         {
             let bytes = limits.mpdu(&packet);
             if frame.count > 0 && frame.bytes + limits.framed(bytes) > room {
@@ -128,17 +128,15 @@ impl Window {
                 break;
             }
             let index = self.mpdus.len();
-            self.keep(packet);
+            self.keep(&packet);
             let mut mpdu = Mpdu { packets: 1, bytes, tries: 0, arrived: false };
-            while limits.amsdu > 0
-                && let Some(packet) = next(queue)
-            {
+            while limits.amsdu > 0 && next(queue, &mut packet) {
                 let bytes = widened(mpdu, limits, &packet);
                 if bytes > limits.amsdu + QOS_HEADER || frame.bytes + limits.framed(bytes) > room {
                     back(queue, packet);
                     break;
                 }
-                self.keep(packet);
+                self.keep(&packet);
                 mpdu = Mpdu { packets: mpdu.packets + 1, bytes, ..mpdu };
             }
             frame.add(index, limits.framed(mpdu.bytes));
@@ -148,9 +146,9 @@ impl Window {
         frame
     }
 
-    fn keep(&mut self, packet: Packet) {
-        self.held.add(&packet);
-        self.packets.push_back(packet);
+    fn keep(&mut self, packet: &Packet) {
+        self.held.add(packet);
+        self.packets.push_back(*packet);
     }
 
     /// Bytes of each member of a frame, in order, for their errors.
@@ -209,19 +207,20 @@ impl Window {
         (self.mpdus, self.packets) = (mpdus, packets);
     }
 
-    /// The next packet that the receiver forwards: all before it are settled.
-    pub(crate) fn release(&mut self) -> Option<Packet> {
-        let first = self.mpdus.front_mut()?;
-        if !first.arrived {
-            return None;
-        }
+    /// Moves the next packet that the receiver forwards, if there is one, to `packet`: all before it are
+    /// settled.
+    pub(crate) fn release(&mut self, packet: &mut Packet) -> bool {
+        let Some(first) = self.mpdus.front_mut().filter(|first| first.arrived) else {
+            return false;
+        };
         first.packets -= 1;
         if first.packets == 0 {
             self.mpdus.pop_front();
         }
-        let packet = self.packets.pop_front()?;
-        self.held.remove(&packet);
-        Some(packet)
+        let Some(next) = self.packets.pop_front() else { return false };
+        *packet = next;
+        self.held.remove(packet);
+        true
     }
 }
 
@@ -254,11 +253,15 @@ mod tests {
     }
 
     fn build(window: &mut Window, limits: Limits, queue: &mut VecDeque<Packet>) -> Frame {
-        window.build(limits, u32::MAX, queue, VecDeque::pop_front, |q, p| q.push_front(p))
+        let next = |queue: &mut VecDeque<Packet>, packet: &mut Packet| {
+            queue.pop_front().map(|first| *packet = first).is_some()
+        };
+        window.build(limits, u32::MAX, queue, next, |q, p| q.push_front(p))
     }
 
     fn released(window: &mut Window) -> Vec<u32> {
-        std::iter::from_fn(|| window.release()).map(|packet| packet.index).collect()
+        let mut packet = Packet::default();
+        std::iter::from_fn(|| window.release(&mut packet).then_some(packet.index)).collect()
     }
 
     #[test]

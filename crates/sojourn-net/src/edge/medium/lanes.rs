@@ -236,10 +236,18 @@ impl Queue {
 
     /// The next packet to leave.
     pub fn dequeue(&mut self, now: Time, lanes: &mut Lanes) -> Option<Packet> {
+        let mut packet = Packet::default();
+        self.dequeue_into(now, &mut packet, lanes).then_some(packet)
+    }
+
+    /// The same, written to `packet`; whether there was one.
+    pub fn dequeue_into(&mut self, now: Time, packet: &mut Packet, lanes: &mut Lanes) -> bool {
         let cx = &mut QueueContext { counters: &mut self.counters, observer: Some(lanes) };
-        let packet = self.discipline.dequeue(now, cx)?;
-        lanes.at(&packet).sent(now, &packet);
-        Some(packet)
+        let leaves = self.discipline.dequeue_into(now, packet, cx);
+        if leaves {
+            lanes.at(packet).sent(now, packet);
+        }
+        leaves
     }
 
     /// Whether nothing waits.

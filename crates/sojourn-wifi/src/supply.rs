@@ -1,0 +1,38 @@
+//! Where the packets of a frame come from: the driver, or at once a queue.
+
+use std::collections::VecDeque;
+
+use sojourn_base::packet::Packet;
+use sojourn_base::units::Time;
+use sojourn_net::edge::medium::lanes::{Lanes, Queue};
+
+/// Source of packets for one receiver.
+pub(crate) struct Supply<'a> {
+    /// The time.
+    pub now: Time,
+    /// What the driver has for it, and the number of what it has for all.
+    pub staged: (&'a mut VecDeque<Packet>, &'a mut usize),
+    /// Its queue, and the channels.
+    pub queue: &'a mut Queue,
+    pub lanes: &'a mut Lanes,
+    /// Whether it takes packets from the queue, which else the driver does.
+    pub direct: bool,
+}
+
+impl Supply<'_> {
+    /// Moves the next packet, if there is one, to `packet`.
+    pub(crate) fn next(&mut self, packet: &mut Packet) -> bool {
+        if let Some(first) = self.staged.0.pop_front() {
+            *packet = first;
+            *self.staged.1 -= 1;
+            return true;
+        }
+        self.direct && self.queue.dequeue_into(self.now, packet, self.lanes)
+    }
+
+    /// Puts back one that does not fit.
+    pub(crate) fn back(&mut self, packet: Packet) {
+        self.staged.0.push_front(packet);
+        *self.staged.1 += 1;
+    }
+}
