@@ -144,7 +144,10 @@ impl Catalogue {
     /// # Errors
     /// Lists the known names and suggests the nearest.
     pub fn find<K: Kind>(&self, written: &str) -> Result<&Entry<K>, FieldError> {
-        let found = self.members::<K>().iter().find(|m| same_name(written, m.listing.name));
+        let members = self.members::<K>().iter();
+        // Mostly the name is written as it is listed.
+        let found = members.clone().find(|member| member.listing.name == written);
+        let found = found.or_else(|| members.clone().find(|m| same_name(written, m.listing.name)));
         found.ok_or_else(|| FieldError::unknown_name("", K::TITLE, written, &self.names::<K>()))
     }
 }

@@ -121,8 +121,15 @@ impl Receiver {
     /// With the first data in order ACKs are quick, unless one above a hole was before and no more are, and
     /// again after a long silence (`tcp_event_data_recv`).
     fn pace_acks(&mut self, now: Time) {
-        let (last, rto) = (self.last_in_order.replace(now), self.own_rto());
-        let gap_began = last.unwrap_or(now);
+        let gap_began = self.last_in_order.replace(now).unwrap_or(now);
+        if !self.patience.stays(now, gap_began) {
+            self.pace_acks_anew(now, gap_began);
+        }
+    }
+
+    #[inline(never)] // segments mostly follow each other
+    fn pace_acks_anew(&mut self, now: Time, gap_began: Time) {
+        let rto = self.own_rto();
         let first = !self.patience.is_set();
         if first {
             self.patience.end();
@@ -130,7 +137,7 @@ impl Receiver {
         if first || now.since(gap_began) > rto {
             self.quick = self.quick.max(self.init.profile.quick_acks);
         } else {
-            self.patience.on_arrival(now, gap_began, rto);
+            self.patience.adapt(now, gap_began, rto);
         }
     }
 

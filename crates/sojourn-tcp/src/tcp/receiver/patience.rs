@@ -32,18 +32,16 @@ impl Patience {
         self.tick * (span.as_nanos() / self.tick.as_nanos())
     }
 
-    /// A segment in order arrives, and one did `before`; `rto` is the receiver's own (Linux
-    /// `tcp_event_data_recv`).
+    /// Whether the wait is the least and stays so when a segment in order arrives, and one did `before`:
+    /// they follow each other.
     #[inline]
-    pub(super) fn on_arrival(&mut self, now: Time, before: Time, rto: Span) {
-        // Segments that follow each other leave the least wait as it is.
-        let follows = now.since(before) + self.tick <= self.least / 2;
-        if !(follows && self.wait == self.least) {
-            self.adapt(now, before, rto);
-        }
+    pub(super) fn stays(&self, now: Time, before: Time) -> bool {
+        self.wait == self.least && now.since(before) + self.tick <= self.least / 2
     }
 
-    fn adapt(&mut self, now: Time, before: Time, rto: Span) {
+    /// A segment in order arrives, and one did `before`; `rto` is the receiver's own (Linux
+    /// `tcp_event_data_recv`).
+    pub(super) fn adapt(&mut self, now: Time, before: Time, rto: Span) {
         let since_start = |time: Time| self.ticks(time.since(Time::ZERO));
         let gap = since_start(now) - since_start(before);
         if gap <= self.least / 2 {
@@ -86,7 +84,7 @@ mod tests {
         let mut patience = Patience::new(Profile::named("linux-6").unwrap());
         patience.end();
         let mut after = |gap: u64| {
-            patience.on_arrival(at(1000 + gap), at(1000), rto);
+            patience.adapt(at(1000 + gap), at(1000), rto);
             patience.wait(rtt).as_nanos() / 1_000_000
         };
         assert_eq!([31, 51, 20, 60].map(&mut after), [51, 51, 45, 45]);
