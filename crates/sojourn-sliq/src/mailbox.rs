@@ -39,6 +39,17 @@ struct Slot<P> {
     arrived: bool,
 }
 
+impl<P: Clone> Slot<P> {
+    /// Copies the datagram, which has arrived and may do so again, to `place`; whether there is one.
+    #[inline(never)] // of live connections alone
+    fn copy(&mut self, place: &mut Box<Datagram<P>>) -> bool {
+        self.arrived = true;
+        let Some(datagram) = &self.datagram else { return false };
+        place.clone_from(datagram);
+        true
+    }
+}
+
 #[derive(Debug)]
 struct Kept<P> {
     slots: VecDeque<Slot<P>>,
@@ -142,9 +153,9 @@ impl<P: Clone + Default> Mailbox<P> {
                 kept.spare.push(left);
             }
         } else {
-            slot.arrived = true;
-            let Some(datagram) = &slot.datagram else { return false };
-            place.clone_from(datagram);
+            if !slot.copy(place) {
+                return false;
+            }
         }
         kept.newest = kept.newest.max(number);
         kept.forget();

@@ -65,6 +65,7 @@ pub(crate) struct OneWayDelay {
 impl OneWayDelay {
     /// A packet arrived with difference of clocks `local`, and its sender measured `remote` in the
     /// other direction, both in microseconds. Returns its one-way delay in seconds.
+    #[inline(never)] // few connections have one-way delays
     pub(crate) fn on_packet(&mut self, now: Time, local: i64, remote: i64) -> f64 {
         if self.count == 0 {
             self.count = 1;
@@ -98,6 +99,7 @@ pub(crate) struct ClockDifference {
 impl ClockDifference {
     /// A packet of the peer arrived with difference of clocks `local`; the peer measured `remote` in
     /// the other direction, if it tells that.
+    #[inline(never)] // few clocks are shown
     pub(crate) fn on_packet(&mut self, now: Time, local: i64, remote: Option<i64>) {
         if now >= self.end {
             self.end = now + DELAY_PERIOD;

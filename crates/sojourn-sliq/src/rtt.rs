@@ -120,10 +120,7 @@ impl MaxFilter {
                 return;
             }
             Some(over) if now >= over => {
-                self.previous.rotate_right(1);
-                self.previous[0] = self.current;
-                self.intervals = (self.intervals + 1).min(INTERVALS);
-                self.max = self.of_intervals();
+                self.end_interval();
                 self.current = sample;
                 self.end = Some(end());
             }
@@ -132,6 +129,14 @@ impl MaxFilter {
         if !self.median {
             self.max = self.max.max(sample);
         }
+    }
+
+    #[inline(never)] // an interval is many samples long
+    fn end_interval(&mut self) {
+        self.previous.rotate_right(1);
+        self.previous[0] = self.current;
+        self.intervals = (self.intervals + 1).min(INTERVALS);
+        self.max = self.of_intervals();
     }
 
     fn of_intervals(&self) -> f64 {

@@ -85,7 +85,7 @@ pub(crate) struct Contender {
     pub ready_at: Time,
     /// Draws backoffs and errors.
     pub random: Stream,
-    /// Packets that the driver has taken from the queue, for all peers.
+    /// Packets that the driver holds for all peers.
     pub staged: usize,
     /// Share of airtime of each peer, 1 by default.
     pub weights: Vec<f64>,
@@ -145,6 +145,10 @@ impl Contender {
     /// The driver takes packets from the queue while it has room.
     pub(crate) fn stage(&mut self, now: Time, lanes: &mut Lanes) {
         let Turns::Frames { driver_queue } = self.turns else { return };
+        debug_assert_eq!(
+            self.staged,
+            self.peers.iter().map(|peer| peer.staged.len()).sum::<usize>()
+        );
         let mut packet = Packet::default();
         for _ in self.staged..driver_queue {
             if !self.queues[0].dequeue_into(now, &mut packet, lanes) {
@@ -229,8 +233,8 @@ impl Contender {
             let most = if choice.sample { 1 } else { self.limits.frames };
             let limits = Limits { frames: most, ..self.limits };
             let queue = &mut self.queues[peer.queue];
-            let staged = (&mut peer.staged, &mut self.staged);
-            let mut supply = Supply { now, staged, queue, lanes, direct };
+            let (staged, held) = (&mut peer.staged, &mut self.staged);
+            let mut supply = Supply { now, staged, held, queue, lanes, direct };
             let room = room(choice.mode);
             let frame = peer.window.build(limits, room, &mut supply, Supply::next, Supply::back);
             if frame.count > 0 {

@@ -10,21 +10,22 @@ use sojourn_net::edge::medium::lanes::{Lanes, Queue};
 pub(crate) struct Supply<'a> {
     /// The time.
     pub now: Time,
-    /// What the driver has for it, and the number of what it has for all.
-    pub staged: (&'a mut VecDeque<Packet>, &'a mut usize),
-    /// Its queue, and the channels.
+    /// Packets that the driver holds for it, and how many it holds for all.
+    pub staged: &'a mut VecDeque<Packet>,
+    pub held: &'a mut usize,
+    /// Its queue, and the counters of channels.
     pub queue: &'a mut Queue,
     pub lanes: &'a mut Lanes,
-    /// Whether it takes packets from the queue, which else the driver does.
+    /// Whether frames take packets from the queue at once, without a driver in between.
     pub direct: bool,
 }
 
 impl Supply<'_> {
     /// Moves the next packet, if there is one, to `packet`.
     pub(crate) fn next(&mut self, packet: &mut Packet) -> bool {
-        if let Some(first) = self.staged.0.pop_front() {
+        if let Some(first) = self.staged.pop_front() {
             *packet = first;
-            *self.staged.1 -= 1;
+            *self.held -= 1;
             return true;
         }
         self.direct && self.queue.dequeue_into(self.now, packet, self.lanes)
@@ -32,7 +33,7 @@ impl Supply<'_> {
 
     /// Puts back one that does not fit.
     pub(crate) fn back(&mut self, packet: Packet) {
-        self.staged.0.push_front(packet);
-        *self.staged.1 += 1;
+        self.staged.push_front(packet);
+        *self.held += 1;
     }
 }

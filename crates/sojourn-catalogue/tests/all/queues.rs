@@ -267,8 +267,8 @@ fn single_flows_at_100_mbps_share_dualpi2_as_far_as_p_is_at_rest() {
 
 /// Given the marks they get, flows have the windows of their laws, and the coupling gives the
 /// marks: p_C = (p_L / 2)^2 as far as p' is at rest, and more on average when it swings (1.5 to 2.2
-/// times until timers fired on ticks, 2026-11-26; 1.47 since). At rest, 1.0 to 1.2 times were asked
-/// for; with a mark's quick ACKs before the window's (2026-11-27) it is 0.997.
+/// times until timers fired on ticks, 2026-11-26; 1.47 since). At rest it is 0.997 (2026-11-27), of
+/// which 1.0 to 1.2 were asked until a mark's quick ACKs came before those of the window.
 #[test]
 fn shares_in_dualpi2_are_those_of_the_marks() {
     for (count, swing) in [(5, 0.98..1.2), (1, 1.4..2.2)] {

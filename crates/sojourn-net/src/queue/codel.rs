@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::law::codel::{Codel as Law, CodelConfig, CodelQueue};
 use super::packet_list::{Framing, PacketList};
+use super::store::filled;
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::error::FieldError;
 use crate::observe::Observer;
@@ -121,8 +122,7 @@ impl QueueDiscipline for Codel {
     }
 
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
-        let mut packet = Packet::default();
-        self.dequeue_into(now, &mut packet, cx).then_some(packet)
+        filled(|packet| self.dequeue_into(now, packet, cx))
     }
 
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet, cx: &mut QueueContext<'_>) -> bool {

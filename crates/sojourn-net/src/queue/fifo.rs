@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bursts::Bursts;
+use super::store::filled;
 use super::{
     Backlog, Discipline, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered,
 };
@@ -115,8 +116,7 @@ impl QueueDiscipline for Fifo {
     }
 
     fn dequeue(&mut self, _now: Time, _cx: &mut QueueContext<'_>) -> Option<Packet> {
-        let mut next = Packet::default();
-        self.give(&mut next).then_some(next)
+        filled(|packet| self.give(packet))
     }
 
     fn dequeue_into(

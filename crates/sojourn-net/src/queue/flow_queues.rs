@@ -10,7 +10,7 @@
 //! All packets are in one store, and the active queues are linked by index.
 
 use super::packet_list::Framing;
-use super::store::{Chain, PacketStore, memory_of};
+use super::store::{Chain, PacketStore, filled, memory_of};
 use super::{Backlog, QueueInit};
 use crate::packet::Packet;
 use crate::rng::StreamKey;
@@ -131,8 +131,7 @@ impl FlowQueues {
     /// Removes the oldest packet of a queue. The queue stays listed, even if now empty.
     #[inline]
     pub fn pop(&mut self, index: usize) -> Option<Packet> {
-        let mut packet = Packet::default();
-        self.pop_into(index, &mut packet).then_some(packet)
+        filled(|packet| self.pop_into(index, packet))
     }
 
     /// The same, written to `packet`; whether there was one.

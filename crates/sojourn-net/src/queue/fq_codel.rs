@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow_queues::FlowQueues;
 use super::law::codel::{Codel, CodelConfig, CodelQueue};
+use super::store::filled;
 use super::{Backlog, DropReason, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::error::FieldError;
 use crate::observe::Observer;
@@ -175,8 +176,7 @@ impl QueueDiscipline for FqCodel {
     }
 
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
-        let mut packet = Packet::default();
-        self.dequeue_into(now, &mut packet, cx).then_some(packet)
+        filled(|packet| self.dequeue_into(now, packet, cx))
     }
 
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet, cx: &mut QueueContext<'_>) -> bool {

@@ -105,8 +105,8 @@ pub trait QueueDiscipline: Send {
     /// `next_timer` tells when to call again.
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet>;
 
-    /// The same, written to `packet`; whether there was one. For disciplines that millions of packets
-    /// pass: one that goes through an `Option` is copied twice.
+    /// The same, written to `packet`; whether there was one, and if not, anything may be in it. For
+    /// disciplines that millions of packets pass: one that goes through an `Option` is copied twice.
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet, cx: &mut QueueContext<'_>) -> bool {
         let next = self.dequeue(now, cx);
         if let Some(next) = next {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::store::filled;
 use super::{Backlog, QueueInit};
 use crate::packet::Packet;
 use crate::quantity::Limit;
@@ -65,8 +66,7 @@ impl PacketList {
     /// Removes the oldest packet.
     #[inline]
     pub fn pop(&mut self) -> Option<Packet> {
-        let mut packet = Packet::default();
-        self.pop_into(&mut packet).then_some(packet)
+        filled(|packet| self.pop_into(packet))
     }
 
     /// The same, written to `packet`; whether there was one.

@@ -51,6 +51,13 @@ impl Chain {
     }
 }
 
+/// A packet, if `fill` has written one to its place.
+#[inline]
+pub(crate) fn filled(fill: impl FnOnce(&mut Packet) -> bool) -> Option<Packet> {
+    let mut packet = Packet::default();
+    fill(&mut packet).then_some(packet)
+}
+
 impl PacketStore {
     /// Appends `packet` to `chain`.
     #[inline]
@@ -67,8 +74,7 @@ impl PacketStore {
     /// Removes the first packet of `chain`.
     #[inline]
     pub fn pop(&mut self, chain: &mut Chain) -> Option<Packet> {
-        let mut packet = Packet::default();
-        self.pop_into(chain, &mut packet).then_some(packet)
+        filled(|packet| self.pop_into(chain, packet))
     }
 
     /// The same, written to `packet`; whether there was one.

@@ -228,6 +228,7 @@ impl<P: Payload> Connection<P> {
     }
 
     /// Records when the earliest group is to be ended; only connections with groups have any.
+    #[inline(never)]
     fn note_groups(&mut self) {
         let ends = self.streams.iter().filter_map(|stream| stream.sender.group_end());
         self.overview.group_end = ends.min().unwrap_or(Time::NEVER);
@@ -245,6 +246,7 @@ impl<P: Payload> Connection<P> {
     }
 
     /// Discards messages that were written and not sent.
+    #[inline(never)]
     pub fn forget_queue(&mut self, id: u8) {
         if let Some(at) = self.position(id) {
             self.with_sender(at, |sender, _| sender.forget_queue());
@@ -252,6 +254,7 @@ impl<P: Payload> Connection<P> {
     }
 
     /// Ends a stream of this end once all that was written has been sent.
+    #[inline(never)] // once per stream
     pub fn finish(&mut self, id: u8) {
         if let Some(at) = self.position(id) {
             self.with_sender(at, |sender, _| sender.finish());

@@ -5,7 +5,7 @@ use super::overview::places;
 use super::{Connection, Event};
 use crate::clock::distance;
 use crate::payload::Payload;
-use crate::wire::{Ack, Data, Datagram, Measurement, Message, ReceivedCount, Train};
+use crate::wire::{Ack, Data, Datagram, Measurement, Message, ReceivedCount, Sync, Train};
 use sojourn_base::units::{Span, Time};
 
 impl<P: Payload> Connection<P> {
@@ -35,11 +35,8 @@ impl<P: Payload> Connection<P> {
 
     fn on_message(&mut self, now: Time, message: &mut Message<P>) {
         let overhead = message.overhead();
-        if let Some(sync) = message.sync
-            && let Some(lane) = self.shared.lanes.get_mut(usize::from(sync.control))
-        {
-            lane.control.on_sync(now, sync.seq, sync.value);
-            self.heed_controls();
+        if let Some(sync) = message.sync {
+            self.on_sync(now, sync);
         }
         if let Some(count) = message.count {
             self.on_count(now, &count);
@@ -53,6 +50,14 @@ impl<P: Payload> Connection<P> {
         if let Some((data, payload)) = &mut message.data {
             let size = overhead + data.size() + payload.len();
             self.on_data(now, data, std::mem::take(payload), size);
+        }
+    }
+
+    #[inline(never)] // few controls tell each other anything
+    fn on_sync(&mut self, now: Time, sync: Sync) {
+        if let Some(lane) = self.shared.lanes.get_mut(usize::from(sync.control)) {
+            lane.control.on_sync(now, sync.seq, sync.value);
+            self.heed_controls();
         }
     }
 

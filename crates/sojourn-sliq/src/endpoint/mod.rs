@@ -98,20 +98,23 @@ impl End {
 
     fn on_events(&mut self, now: Time) {
         while let Some(event) = self.connection.poll_event() {
-            match event {
-                Event::Connected => self.sent.established_at = Some(now),
-                Event::StreamOpen(_) if self.init.greedy => {
-                    self.unsent.push_back((u64::MAX, now));
-                }
-                Event::StreamFinished(_) => {
-                    self.sent.completed_at = Some(now);
-                    self.connection.close(now, 0);
-                }
-                _ => {}
-            }
+            self.on_event(now, event);
         }
         while let Some(delivered) = self.connection.read(STREAM) {
             self.received.on_message(now, &delivered);
+        }
+    }
+
+    #[inline(never)] // a few per stream
+    fn on_event(&mut self, now: Time, event: Event) {
+        match event {
+            Event::Connected => self.sent.established_at = Some(now),
+            Event::StreamOpen(_) if self.init.greedy => self.unsent.push_back((u64::MAX, now)),
+            Event::StreamFinished(_) => {
+                self.sent.completed_at = Some(now);
+                self.connection.close(now, 0);
+            }
+            _ => {}
         }
     }
 

@@ -75,6 +75,7 @@ impl<P: Payload> Sender<P> {
     }
 
     /// A packet was observed: what was sent before it has arrived or is lost.
+    #[inline(never)] // few streams are adaptive
     pub(super) fn end_rounds(&mut self, observed: Observed) {
         let seq = expand(observed.seq, self.next());
         let known = seq.and_then(|seq| self.member(seq));

@@ -47,7 +47,7 @@ impl WindowedMin {
         WindowedMin { best: [(Time::ZERO, Span::MAX); 3] }
     }
 
-    #[inline(never)] // few are the least
+    #[inline(never)] // few samples are a new minimum
     fn reset(&mut self, now: Time, rtt: Span) {
         self.best = [(now, rtt); 3];
     }

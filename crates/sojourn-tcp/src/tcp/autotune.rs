@@ -60,7 +60,7 @@ pub(super) struct Autotune {
     slack: Option<u64>,
     /// Bytes read in the last round trip that set `allowed`.
     read_before: u64,
-    /// Bytes read in this round trip, which began then, in whole microseconds.
+    /// Bytes read in this round trip, and when that began, of a clock in whole microseconds.
     read: u64,
     round_began: Time,
     /// Resolution of timestamps.
@@ -156,14 +156,14 @@ impl Autotune {
         }
         let free = (self.buffer.saturating_sub(memory) as f64 * self.share) as u64;
         if free < self.allowed / 2 {
-            return self.choose_of(free);
+            return self.choose_scarce(free);
         }
         Choice { window: self.scaled(free.min(self.window)), is_scarce: false }
     }
 
     /// The same where little is free.
     #[cold]
-    fn choose_of(&self, mut free: u64) -> Choice {
+    fn choose_scarce(&self, mut free: u64) -> Choice {
         free &= !(self.unit - 1);
         let enough = free >= (self.allowed >> LEAST_FREE);
         Choice {
@@ -273,7 +273,7 @@ impl Autotune {
 
     /// Linux `tcp_rcv_space_adjust`, with `left` bytes still to be read.
     fn adjust(&mut self, now: Time, left: u64, held: u64) {
-        // In whole microseconds, as `now.micros_since(round_began)`, since both of the others are.
+        // As `now.micros_since`, since both of the others are of whole microseconds.
         if self.rtt().is_some_and(|rtt| now.since(self.round_began) >= rtt) {
             self.end_round(now, left, held);
         }

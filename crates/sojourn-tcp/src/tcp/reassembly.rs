@@ -212,7 +212,7 @@ impl Reassembly {
     }
 
     /// Releases the first run if the hole below it is filled.
-    #[inline(never)]
+    #[inline(never)] // only below runs
     fn release(&mut self, released: &mut InOrder) {
         if self.runs[0].block.start != self.next {
             return;

@@ -6,6 +6,7 @@ use std::ops::{Index, IndexMut};
 use super::Channel;
 use crate::edge::Departure;
 use crate::packet::{Direction, Ecn, Packet};
+use crate::queue::store::filled;
 use crate::queue::{
     Backlog, DropReason, QueueContext, QueueCounters, QueueDiscipline, QueueObserver,
 };
@@ -236,8 +237,7 @@ impl Queue {
 
     /// The next packet to leave.
     pub fn dequeue(&mut self, now: Time, lanes: &mut Lanes) -> Option<Packet> {
-        let mut packet = Packet::default();
-        self.dequeue_into(now, &mut packet, lanes).then_some(packet)
+        filled(|packet| self.dequeue_into(now, packet, lanes))
     }
 
     /// The same, written to `packet`; whether there was one.

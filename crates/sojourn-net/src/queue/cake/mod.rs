@@ -95,7 +95,7 @@ pub use params::{Isolation, Masquerade, Params};
 pub use sce::{RampText, Sce};
 pub use shaper::Bandwidth;
 
-use super::store::{PacketStore, memory_within};
+use super::store::{PacketStore, filled, memory_within};
 use super::{Backlog, Discipline, QueueContext, QueueDiscipline, QueueInit, Registered};
 use crate::observe::Observer;
 use crate::packet::{Dscp, Packet};
@@ -196,8 +196,7 @@ impl QueueDiscipline for Cake {
     }
 
     fn dequeue(&mut self, now: Time, cx: &mut QueueContext<'_>) -> Option<Packet> {
-        let mut next = Packet::default();
-        self.give(now, &mut next, cx).then_some(next)
+        filled(|packet| self.give(now, packet, cx))
     }
 
     fn dequeue_into(&mut self, now: Time, packet: &mut Packet, cx: &mut QueueContext<'_>) -> bool {

@@ -85,6 +85,7 @@ impl Curve {
         self.count = self.count.max(2 * MSS);
     }
 
+    #[inline(never)]
     fn evaluate(&mut self, now: Time, window: i64, acked: i64, min_rtt: Span) {
         let start = match self.epoch {
             Some(start) => start,

@@ -140,6 +140,21 @@ impl Cubic {
         let gap = f64::from(bytes) * 8.0 / self.pacing_rate(view.srtt);
         self.clock.sent(view.now, gap);
     }
+
+    /// A reduction is over, or begins since something was lost.
+    #[inline(never)] // few ACKs tell of losses
+    fn begin_or_end_reduction(&mut self, view: &View, flight_size: i64) {
+        if self.reduction.is_some_and(|reduction| view.una >= reduction.end) {
+            self.window = self.threshold;
+            self.reduction = None;
+        } else if self.reduction.is_none() && self.loss_seen && view.una >= self.recovered_from {
+            self.threshold = self.reduce();
+            self.curve.restart_count();
+            self.reduction = Some(Reduction::begin(flight_size, view.next));
+            self.recovered_from = view.next;
+            self.high = view.next;
+        }
+    }
 }
 
 impl Control for Cubic {
@@ -174,15 +189,8 @@ impl Control for Cubic {
     fn on_ack_done(&mut self, view: &View) {
         let flight_size = self.flight_size(view.una);
         self.high = self.high.max(view.una.saturating_sub(4));
-        if self.reduction.is_some_and(|reduction| view.una >= reduction.end) {
-            self.window = self.threshold;
-            self.reduction = None;
-        } else if self.reduction.is_none() && self.loss_seen && view.una >= self.recovered_from {
-            self.threshold = self.reduce();
-            self.curve.restart_count();
-            self.reduction = Some(Reduction::begin(flight_size, view.next));
-            self.recovered_from = view.next;
-            self.high = view.next;
+        if self.reduction.is_some() || self.loss_seen {
+            self.begin_or_end_reduction(view, flight_size);
         }
         if let Some(reduction) = &mut self.reduction {
             let delivered = self.prior_bytes - view.flight.bytes;

@@ -3,7 +3,6 @@
 use rand::RngExt;
 
 use super::bandwidth::{Bandwidth, UNIT};
-use super::model::micros;
 use super::{AckSample, Bbr, HIGH_GAIN, Mode, Version};
 use crate::units::Time;
 
@@ -69,7 +68,7 @@ impl Bbr {
 
     fn advance_phase(&mut self, now: Time) {
         self.phase = (self.phase + 1) % CYCLE.len();
-        self.phase_start = micros(now);
+        self.phase_start = now.in_micros();
     }
 
     pub(super) fn update_phase(&mut self, now: Time, ack: &AckSample) {
@@ -79,7 +78,7 @@ impl Bbr {
     }
 
     fn phase_is_over(&self, now: Time, ack: &AckSample) -> bool {
-        let full_length = micros(now).since(self.phase_start) > self.min_rtt;
+        let full_length = now.in_micros().since(self.phase_start) > self.min_rtt;
         if self.pacing_gain == UNIT {
             return full_length;
         }

@@ -59,7 +59,6 @@ use aggregation::Aggregation;
 use bandwidth::{Bandwidth, UNIT};
 use cycle::FullPipe;
 use mode::Mode;
-use model::micros;
 use pacer::Pacer;
 use policer::Policer;
 use probe_rtt::ProbeRtt;
@@ -200,7 +199,7 @@ impl Bbr {
 
     fn restart_after_idle(&mut self, now: Time) {
         self.idle_restart = true;
-        self.aggregation.restart(micros(now));
+        self.aggregation.restart(now.in_micros());
         match self.mode {
             Mode::ProbeBw => self.pace(UNIT),
             Mode::ProbeRtt if self.version == Version::Linux6 => self.check_probe_rtt_done(now),

@@ -43,7 +43,7 @@ impl Bbr {
                 self.aggregation.on_round(WINDOW_ROUNDS);
             }
             let bandwidth = self.bandwidth();
-            self.aggregation.on_ack(micros(now), ack.acked, bandwidth, self.cwnd);
+            self.aggregation.on_ack(now.in_micros(), ack.acked, bandwidth, self.cwnd);
         }
     }
 
@@ -70,11 +70,6 @@ impl Bbr {
             self.enter_probe_bw(now);
         }
     }
-}
-
-/// The time in whole microseconds, as the kernel stamps phases and ACKs.
-pub(super) fn micros(now: Time) -> Time {
-    now.in_micros()
 }
 
 /// Segments of the rate sample, if it is a valid one.

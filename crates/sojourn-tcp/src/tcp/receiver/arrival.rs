@@ -51,7 +51,7 @@ impl Receiver {
     }
 
     /// The SACK that was held back goes before the segment is stored.
-    #[inline(never)]
+    #[inline(never)] // only where SACKs are held back
     fn flush_held(&mut self, now: Time) {
         self.flushed = Some(Box::new(self.acknowledgment(now, self.echo.flags())));
     }
@@ -167,7 +167,7 @@ impl Receiver {
         self.schedule_in_order(now, segment, released, choice);
     }
 
-    #[inline(never)]
+    #[inline(never)] // most segments arrive in order
     fn on_out_of_order(&mut self, now: Time, segment: &TcpSegment, crowds: bool) {
         self.received.delivered_bytes += u64::from(segment.payload);
         self.received.delivered_packets += 1;
@@ -177,7 +177,7 @@ impl Receiver {
         }
     }
 
-    #[inline(never)]
+    #[inline(never)] // few arrive twice
     fn on_duplicate(&mut self, now: Time, segment: &TcpSegment, crowds: bool) {
         let seq = segment.seq;
         self.received.duplicates_received += 1;

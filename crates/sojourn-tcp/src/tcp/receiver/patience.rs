@@ -32,8 +32,8 @@ impl Patience {
         self.tick * (span.as_nanos() / self.tick.as_nanos())
     }
 
-    /// Whether the wait is the least and stays so when a segment in order arrives, and one did `before`:
-    /// they follow each other.
+    /// Whether the wait is the least, and stays so when a segment in order arrives: the last one came at
+    /// `before`, not long ago.
     #[inline]
     pub(super) fn stays(&self, now: Time, before: Time) -> bool {
         self.wait == self.least && now.since(before) + self.tick <= self.least / 2
@@ -97,5 +97,19 @@ mod tests {
         );
         patience.end();
         assert_eq!(patience.wait(rtt), Span::from_millis(40));
+    }
+
+    #[test]
+    fn a_wait_that_stays_is_what_adapting_it_would_leave() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut patience = Patience::new(Profile::named("linux-6").unwrap());
+        patience.end();
+        for gap in 0..30 {
+            let (before, stays) = (patience.wait, patience.stays(at(100 + gap), at(100)));
+            assert_eq!(stays, gap < 20);
+            patience.adapt(at(100 + gap), at(100), Span::from_millis(360));
+            assert!(!stays || patience.wait == before);
+            patience.end();
+        }
     }
 }
