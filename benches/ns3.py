@@ -59,7 +59,7 @@ def ns3_rate(program: Path, workload: str) -> float:
 def sojourn_rate(workload: str) -> float:
     """Packets per second of processor time in Sojourn's core."""
     bench = ["cargo", "bench", "--quiet", "-p", "sojourn-catalogue", "--bench", "workloads"]
-    command = [*bench, "--", "--one", str(WORKLOADS / f"{workload}.toml")]
+    command = [*bench, "--", str(WORKLOADS / f"{workload}.toml")]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     packets, _, _, nanoseconds, *_ = map(float, output.split())
     return packets / nanoseconds * 1e9

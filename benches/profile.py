@@ -73,7 +73,7 @@ def component(file: str, function: str) -> str:
     return next((name for start, name in COMPONENTS.items() if path.startswith(start)), OTHER)
 
 
-def read(profile: Path) -> Counter[str]:
+def read(profile: str) -> Counter[str]:
     """Instructions by component, from a profile in callgrind's format."""
     names: dict[tuple[str, str], str] = {}
 
@@ -84,7 +84,7 @@ def read(profile: Path) -> Counter[str]:
     counts: Counter[str] = Counter()
     file = function = ""
     called = False
-    for line in profile.read_text().splitlines():
+    for line in profile.splitlines():
         key, equals, rest = line.partition("=")
         if equals and key in {"fl", "fi", "fe"}:
             file = named("file", rest)
@@ -103,14 +103,21 @@ def read(profile: Path) -> Counter[str]:
     return counts
 
 
-def counted(program: str, workload: str, place: int = 0) -> tuple[Counter[str], float]:
-    """Instructions of a run of `workload` by component, and its packets, told in that `place`."""
+def profiled(program: str, workload: str, *options: str) -> tuple[str, list[float]]:
+    """The profile of a run of `workload`, and what the program tells of it."""
     with tempfile.TemporaryDirectory() as directory:
         profile = Path(directory) / "profile"
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}"]
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", *options]
         command += [program, workload]
         output = subprocess.run(command, check=True, capture_output=True, text=True)
-        return read(profile), float(output.stdout.split()[place])
+        told = [float(number) for number in output.stdout.split()]
+        return profile.read_text(encoding="utf-8"), told
+
+
+def counted(program: str, workload: str, place: int = DATA) -> tuple[Counter[str], float]:
+    """Instructions of a run of `workload` by component, and its packets, told in that `place`."""
+    profile, told = profiled(program, workload)
+    return read(profile), told[place]
 
 
 def main(workload: str, *on_links: str) -> None:

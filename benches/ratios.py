@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -79,12 +80,35 @@ def scenario(name: str) -> str:
     return str(data.path(page.file(name)))
 
 
+@contextmanager
+def changed(name: str, seconds: float, **texts: str) -> Iterator[str]:
+    """The file of a workload for so many seconds, with these values where the keys first are.
+
+    Raises:
+        LookupError: if it has no such key.
+
+    """
+    text = Path(scenario(name)).read_text(encoding="utf-8")
+    for key, value in {"duration": f'"{seconds:g} s"', **texts}.items():
+        text, found = re.subn(rf'\b{key} = (".*?"|\d+)', f"{key} = {value}", text, count=1)
+        if not found:
+            raise LookupError(f"{scenario(name)} has no {key}")
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "changed.toml"
+        file.write_text(text, encoding="utf-8")
+        yield str(file)
+
+
 def once(program: str, name: str) -> Cost:
     """A run of a workload."""
-    command = [program, scenario(name)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    cost = Cost(*map(float, done.stdout.split()))
+    cost = run(program, scenario(name))
     return cost._replace(packets=cost.on_links) if name in ON_LINKS else cost
+
+
+def run(program: str, file: str) -> Cost:
+    """A run of a file."""
+    done = subprocess.run([program, file], check=True, capture_output=True, text=True)
+    return Cost(*map(float, done.stdout.split()))
 
 
 def measured(program: str) -> Iterator[tuple[kept.Measured, list[kept.Measured]]]:
@@ -121,11 +145,8 @@ def instructions(program: str) -> Iterator[kept.Measured]:
         print("valgrind is not installed: no instructions are counted", file=sys.stderr)
         return
     for name, (seconds, most) in INSTRUCTIONS.items():
-        text = Path(scenario(name)).read_text(encoding="utf-8")
-        with tempfile.TemporaryDirectory() as directory:
-            short = Path(directory) / "short.toml"
-            short.write_text(re.sub('duration = ".*"', f'duration = "{seconds} s"', text, count=1))
-            counts, packets = counted(program, str(short))
+        with changed(name, seconds) as short:
+            counts, packets = counted(program, short)
         what = f"{name}, {seconds} s: instructions per packet"
         yield goal(what, counts.total() / packets, "", most)
 

@@ -14,6 +14,16 @@ from tools.pages import kept
 NAME, GOALS, WORKLOADS = "performance", "goals", "workloads"
 #: What the command adds, measured apart.
 ADDED = f"{NAME}/added"
+#: Where a packet's instructions are, and what a few flows as those of e cost.
+PROFILES, FEW = f"{NAME}/profiles", f"{NAME}/few"
+#: The workloads whose profiles are beside each other.
+TOGETHER = {
+    "many": ("b", "e", "g", "h"),
+    "one": ("b", "bbr", "fq-codel", "cake", "loss"),
+    "wings": ("b", "sliq", "mesh", "wifi-20"),
+}
+#: A component with less of each packet has no row.
+LEAST = 0.01
 #: Of these pieces the one that is the run itself, those of figures, and those that no command which
 #: draws any can be without.
 CORE = "the core"
@@ -31,8 +41,17 @@ def file(workload: str) -> str:
 def page() -> str:
     """The page of what is stored."""
     table = "\n".join(_workloads())
-    pieces = {"added": added(), "added_stamp": kept.stamp(ADDED)}
-    return kept.render(NAME, stamp=kept.stamp(NAME), goals=goals(), workloads=table, **pieces)
+    return kept.render(
+        NAME,
+        stamp=kept.stamp(NAME),
+        goals=goals(),
+        workloads=table,
+        added=added(),
+        added_stamp=kept.stamp(ADDED),
+        profiles={key: profiles(*names) for key, names in TOGETHER.items()},
+        profiles_stamp=kept.stamp(PROFILES),
+        few=few(),
+    )
 
 
 def goals() -> str:
@@ -95,3 +114,44 @@ def _added() -> Iterator[str]:
 
 def _seconds(what: str, values: list[float]) -> str:
     return f"| {what} | {' | '.join(f'{value:.3f}' for value in values)} |"
+
+
+def profiles(*workloads: str) -> str:
+    """Instructions of a packet by component, of these workloads, and misses of caches."""
+    return "\n".join(_profiles(workloads))
+
+
+def _profiles(workloads: tuple[str, ...]) -> Iterator[str]:
+    found: dict[str, dict[str, float]] = {}
+    seconds: dict[str, float] = {}
+    for row in kept.rows(PROFILES, kept.TABLE):
+        found.setdefault(row["what"], {})[row["workload"]] = float(row["per packet"])
+        seconds[row["workload"]] = float(row["seconds"])
+    rows = {what: [of.get(name, 0.0) for name in workloads] for what, of in found.items()}
+    parts = {what: of for what, of in rows.items() if not what.startswith("misses")}
+    whole = [sum(of) for of in zip(*parts.values(), strict=True)]
+    yield f"| component | {' | '.join(f'{name}, {seconds[name]:g} s' for name in workloads)} |"
+    yield f"| --- |{' ---: |' * len(workloads)}"
+    for what, of in parts.items():
+        # Functions of an overlay that another workload has in common with it are not worth a row.
+        if any(value > LEAST * all_of_it for value, all_of_it in zip(of, whole, strict=True)):
+            yield _per_packet(what, of)
+    yield _per_packet("all", whole)
+    base = sum(of.get("b", 0.0) for what, of in found.items() if what in parts)
+    yield f"| all, to b's | {' | '.join(f'{value / base:.2f}' for value in whole)} |"
+    for what in [what for what in rows if what not in parts]:
+        yield _per_packet(what, rows[what])
+
+
+def _per_packet(what: str, values: list[float]) -> str:
+    return f"| {what} | {' | '.join(_count(value) for value in values)} |"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value >= 20 else f"{value:.1f}"
+
+
+def few() -> str:
+    """The cost of a packet of ten flows as those of e, to that of b."""
+    [row] = kept.rows(FEW, kept.TABLE)
+    return f"{float(row['to b']):.2f}"
