@@ -4,7 +4,7 @@
 
 Each workload runs for some simulated seconds under callgrind, which simulates caches as well: those
 of one core, 32 kB of code and of data, and 1 MB behind them. Beside that, a few flows as those of
-workload e are timed in turns with b: what is left of e's cost is that of the state of a thousand.
+workload e are timed in turns with b, to tell what e's windows cost from what a thousand states do.
 """
 
 from __future__ import annotations
